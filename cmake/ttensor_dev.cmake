@@ -1,0 +1,51 @@
+# For our own tests, examples and benchmarks only; nothing here reaches a user of the library.
+
+# ttensor_dev: warnings as errors, and -march when TTENSOR_MARCH says so.
+add_library(ttensor_dev INTERFACE)
+set(TTENSOR_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Werror)
+set(TTENSOR_MARCH_OPTION "")
+if(TTENSOR_MARCH)
+  set(TTENSOR_MARCH_OPTION -march=${TTENSOR_MARCH})
+endif()
+target_compile_options(ttensor_dev INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:${TTENSOR_WARNINGS};${TTENSOR_MARCH_OPTION}>"
+  # all-warnings: a host function called from a kernel is only a warning, and the kernel comes out empty.
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra>")
+target_link_libraries(ttensor_dev INTERFACE ttensor::ttensor)
+
+# Our CUDA sources need the language; a user's project decides that for itself.
+if(TARGET ttensor::device AND (TTENSOR_BUILD_TESTS OR TTENSOR_BUILD_BENCHMARKS))
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90)
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND CUDAToolkit_NVCC_EXECUTABLE)
+    set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+  elseif(TTENSOR_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "TTENSOR_CUDA=ON, the CUDA toolkit is there, but its compiler does not work: see the configure log in CMakeFiles, "
+      "or set CUDACXX to a working nvcc.")
+  endif()
+endif()
+
+# Thrust's headers, from a CUDA toolkit (CCCL) or from libthrust-dev; g++ alone compiles them for its CPU systems.
+find_path(TTENSOR_THRUST_INCLUDE_DIR thrust/version.h
+  HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include PATH_SUFFIXES cccl
+  DOC "Directory that holds thrust/version.h")
+mark_as_advanced(TTENSOR_THRUST_INCLUDE_DIR)
+
+# ttensor_selected(<out> labels...): does TTENSOR_TEST_LABELS ask for a test with these labels?
+function(ttensor_selected out)
+  set(${out} TRUE PARENT_SCOPE)
+  if(TTENSOR_TEST_LABELS)
+    set(${out} FALSE PARENT_SCOPE)
+    foreach(label IN LISTS ARGN)
+      if(label IN_LIST TTENSOR_TEST_LABELS)
+        set(${out} TRUE PARENT_SCOPE)
+      endif()
+    endforeach()
+  endif()
+endfunction()

@@ -1,0 +1,192 @@
+// dual<T, N>: forward mode. A value and N tangents; every operator follows one rule, the sum of partial times tangent.
+//   y = f(x1, x2)   ->   y_dot = df/dx1 * x1_dot + df/dx2 * x2_dot
+// As an element type a dual is stored in planes, never as an array of structs.
+#pragma once
+#include "../ops/cast.hpp"
+#include "../ops/selection.hpp"
+#include "../tensor/store.hpp"
+
+TTENSOR_BEGIN
+
+namespace dual_detail {
+template <class T, int N> struct members {
+  T value;
+  array<T, N> tangent;
+  TTENSOR_HD constexpr T& tangent_at(int k) { return tangent[k]; }
+  TTENSOR_HD constexpr const T& tangent_at(int k) const { return tangent[k]; }
+};
+template <class T> struct members<T, 1> {
+  T value;
+  T tangent;
+  TTENSOR_HD constexpr T& tangent_at(int) { return tangent; }
+  TTENSOR_HD constexpr const T& tangent_at(int) const { return tangent; }
+};
+}  // namespace dual_detail
+
+template <class T, int N> struct dual : dual_detail::members<T, N> {
+  using base = dual_detail::members<T, N>;
+  dual() = default;
+  TTENSOR_HD constexpr dual(const T& v, const T& t) requires(N == 1) : base{v, t} {}
+  TTENSOR_HD constexpr dual(const T& v, const array<T, N>& t) requires(N > 1) : base{v, t} {}
+  /// A constant: numbers and values of older levels have tangent 0.
+  template <class U> requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, dual>)
+  TTENSOR_HD constexpr dual(const U& c) : base{} {
+    this->value = T(c);
+    for (int k = 0; k < N; ++k) this->tangent_at(k) = T(0);
+  }
+  TTENSOR_HD static constexpr dual convert(const auto& o) {  // from a dual of another lane type or of fewer levels inside
+    dual r;
+    r.value = convert_value<T>(o.value);
+    for (int k = 0; k < N; ++k) r.tangent_at(k) = convert_value<T>(o.tangent_at(k));
+    return r;
+  }
+  template <class F> void planes(F&& f) const {  // as a scalar leaf
+    scalar_leaf_planes(this->value, f);
+    for (int k = 0; k < N; ++k) scalar_leaf_planes(this->tangent_at(k), f);
+  }
+
+ private:
+  template <class U, class F> static void scalar_leaf_planes(const U& u, F& f) {
+    if constexpr (depth_v<U> == 0) f(std::type_identity<U>{}, plane<0>{&u, {}, {}, nullptr});
+    else u.planes(f);
+  }
+};
+
+template <class T, int N> struct kind_rule<dual<T, N>> {
+  static constexpr int depth = depth_v<dual<T, N>>;
+  template <class A> static constexpr bool is_ours = depth_v<std::remove_cvref_t<A>> == depth;
+  using lane_type = lane_t<elem_t<T>>;  // double for duals of double and of pack<double, N>
+
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr decltype(auto) value(const A& a) {
+    if constexpr (is_ours<A>) return (a.value);
+    else if constexpr (cpp_number<A> && !std::is_same_v<A, bool>) return static_cast<weak_t<lane_type, A>>(a);
+    else return (a);
+  }
+  TTENSOR_NO_EXEC_CHECK
+  template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE static constexpr auto apply(const A&... a) {
+    const auto y = ttensor::apply<Op>(value(a)...);
+    if constexpr (!Op::differentiable) {
+      return y;
+    } else {
+      const auto p = Op::partials(value(a)..., y);
+      using Y = std::remove_cv_t<decltype(y)>;
+      dual<Y, N> r;
+      r.value = y;
+      static_for<N>([&](auto k) {
+        r.tangent_at(k) = [&]<int... I>(std::integer_sequence<int, I...>) {
+          return sum<Op, Y>(k, p, bundle<const A&...>{{{a}...}}, int_list<>{}, int_list<(is_active<A, std::remove_cvref_t<decltype(at<I>(p))>>() ? I : -1)...>{});
+        }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+      });
+      return r;
+    }
+  }
+
+ private:
+  template <class A, class P> static constexpr bool is_active() { return is_ours<A> && !std::is_same_v<P, no_partial>; }
+  template <class Op, int I, class K, class P, class As> TTENSOR_HD TTENSOR_INLINE static constexpr auto term(K k, const P& p, const As& a) {
+    return sweeping::scale<Op>(at<I>(a).tangent_at(k), at<I>(p));
+  }
+  // sum over the active operands, left to right
+  template <class Op, class Y, class K, class P, class As, int... Done, int... Todo>
+  TTENSOR_HD TTENSOR_INLINE static constexpr Y sum(K k, const P& p, const As& a, int_list<Done...>, int_list<Todo...>) {
+    if constexpr (((Todo < 0) && ...)) return Y(lane_type(0));
+    else return total<Op, Y>(k, p, a, int_list<Todo...>{});
+  }
+  template <class Op, class Y, class K, class P, class As, int First, int... Rest>
+  TTENSOR_HD TTENSOR_INLINE static constexpr Y total(K k, const P& p, const As& a, int_list<First, Rest...>) {
+    if constexpr (First < 0) return total<Op, Y>(k, p, a, int_list<Rest...>{});
+    else if constexpr (((Rest < 0) && ...)) return convert_value<Y>(term<Op, First>(k, p, a));
+    else return ttensor::apply<add_op>(convert_value<Y>(term<Op, First>(k, p, a)), total<Op, Y>(k, p, a, int_list<Rest...>{}));
+  }
+};
+
+// ---- arrays of duals: one store per plane -----------------------------------------------------------------------------
+template <class T, int N> struct snapshot<dual<T, N>> {
+  snapshot<T> value;
+  array<snapshot<T>, N> tangent;
+  template <class F> TTENSOR_INLINE void planes(F&& f) const {
+    value.planes(f);
+    for (int k = 0; k < N; ++k) tangent[k].planes(f);
+  }
+};
+template <class T, int N> class store<dual<T, N>> {
+ public:
+  using S = dual<T, N>;
+  store<T> value_;
+  array<store<T>, N> tangent_;
+
+  store() = default;
+  store(store<T> v, array<store<T>, N> t) : value_(static_cast<store<T>&&>(v)), tangent_(static_cast<array<store<T>, N>&&>(t)) {}
+  static store make(index_t n, const dims<batch_levels_v<S>>& b = ones<batch_levels_v<S>>()) {
+    store s;
+    s.each([&](store<T>& p) { p = store<T>::make(n, b); });
+    return s;
+  }
+  static store over(const snapshot<S>& v, index_t n) {
+    store s;
+    s.value_ = store<T>::over(v.value, n);
+    for (int k = 0; k < N; ++k) s.tangent_[k] = store<T>::over(v.tangent[k], n);
+    return s;
+  }
+  index_t size() const { return value_.size(); }
+  bool valid() const { return value_.valid(); }
+  bool is_borrowed() const { return value_.is_borrowed(); }
+  S get(index_t i) const {
+    S x;
+    x.value = value_.get(i);
+    for (int k = 0; k < N; ++k) x.tangent_at(k) = tangent_[k].get(i);
+    return x;
+  }
+  S scalar() const {
+    S x;
+    x.value = value_.scalar();
+    for (int k = 0; k < N; ++k) x.tangent_at(k) = tangent_[k].scalar();
+    return x;
+  }
+  void set(index_t i, const S& x) {
+    value_.set(i, x.value);
+    for (int k = 0; k < N; ++k) tangent_[k].set(i, x.tangent_at(k));
+  }
+  void zero() { each([](store<T>& p) { p.zero(); }); }
+  snapshot<S> snap() const {
+    snapshot<S> s{value_.snap(), {}};
+    for (int k = 0; k < N; ++k) s.tangent[k] = tangent_[k].snap();
+    return s;
+  }
+  store alias() const { return map([](const store<T>& p) { return p.alias(); }); }
+  store value() const { return map([](const store<T>& p) { return p.value(); }); }
+  template <class F> void cells(F&& f) { each([&](store<T>& p) { p.cells(f); }); }
+  template <class F> void planes(F&& f) { each([&](store<T>& p) { p.planes(f); }); }
+  void adopt(store&& o) {
+    value_.adopt(static_cast<store<T>&&>(o.value_));
+    for (int k = 0; k < N; ++k) tangent_[k].adopt(static_cast<store<T>&&>(o.tangent_[k]));
+  }
+  dims<batch_levels_v<S>> batch() const {  // the planes may be mapped differently
+    auto b = value_.batch();
+    for (int k = 0; k < N; ++k) {
+      const auto c = tangent_[k].batch();
+      for (int d = 0; d < c.size(); ++d) b[d] = c[d] > b[d] ? c[d] : b[d];
+    }
+    return b;
+  }
+  bool evenly_batched() const {
+    for (int k = 0; k < N; ++k)
+      if (!(tangent_[k].batch() == value_.batch())) return false;
+    return true;
+  }
+  void require_batch(const dims<batch_levels_v<S>>& b) { each([&](store<T>& p) { p.require_batch(b); }); }
+
+ private:
+  template <class F> void each(F&& f) {
+    f(value_);
+    for (int k = 0; k < N; ++k) f(tangent_[k]);
+  }
+  template <class F> store map(F&& f) const {
+    store s;
+    s.value_ = f(value_);
+    for (int k = 0; k < N; ++k) s.tangent_[k] = f(tangent_[k]);
+    return s;
+  }
+};
+
+TTENSOR_END

@@ -1,0 +1,174 @@
+// Tapes: what reverse mode records. One tape a level; slots are values that have adjoints, nodes push adjoints backward.
+//
+// The sweep is a loop over nodes in reverse order of recording: no recursion, each node once, after all its consumers.
+// Everything here is per thread. A value whose level is not live on this thread cannot be recorded: level_error.
+#pragma once
+#include <memory>
+#include <vector>
+#include "../tensor/store.hpp"
+
+TTENSOR_BEGIN
+
+class tape;
+struct tape_node {
+  tape_node* earlier = nullptr;
+  virtual void backward(tape& t) = 0;
+  virtual ~tape_node() = default;
+};
+/// A value with an adjoint. The adjoint appears when the sweep first adds to it, and is dropped when it has been used.
+struct slot_base {
+  index_t size = 0;  // elements of the value
+  virtual ~slot_base() = default;
+};
+template <class X> struct adjoint_slot final : slot_base {
+  store<X> adjoint;
+  bool live = false;
+  /// Ready to be added to: zeros where nothing was added yet. Batch extents grow to at least `b`.
+  store<X>& open(const dims<batch_levels_v<X>>& b = ones<batch_levels_v<X>>()) {
+    if (!live) {
+      adjoint = store<X>::make(size, b);
+      adjoint.zero();
+      live = true;
+    } else {
+      adjoint.require_batch(b);
+    }
+    return adjoint;
+  }
+};
+
+namespace tapes {
+inline std::atomic<std::uint64_t> last_serial{0};
+inline constinit thread_local tape* newest = nullptr;  // list of the live tapes of this thread
+/// The recording tape for var<X>, by the chain of X.
+template <class X> inline constinit thread_local tape* current = nullptr;
+struct statistics {
+  std::uint64_t nodes = 0, backward_loops = 0;
+};
+inline constinit thread_local statistics stats{};
+[[noreturn]] TTENSOR_NOINLINE inline void not_live() {
+  raise<level_error>("[var] a value of a transform that has ended, or of another thread, was used in a recorded operation; return it from the "
+                     "transformed function, or take stop_gradient of it first [TT-L02]");
+}
+[[noreturn]] TTENSOR_NOINLINE inline void mixed_levels() {
+  raise<level_error>("[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see; "
+                     "pass closing_over(x...) to the inner transform [TT-L03]");
+}
+}  // namespace tapes
+
+class tape {
+ public:
+  const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
+  bool recording = true;
+
+  tape() : older_(tapes::newest) { tapes::newest = this; }
+  tape(const tape&) = delete;
+  ~tape() {
+    unlist();
+    clear();
+  }
+  /// The live, recording tape with this serial number; level_error if there is none on this thread.
+  static tape& find(std::uint64_t serial) {
+    for (tape* t = tapes::newest; t; t = t->older_)
+      if (t->serial == serial) {
+        if (!t->recording) break;
+        return *t;
+      }
+    tapes::not_live();
+  }
+  static bool alive(std::uint64_t serial) {
+    for (tape* t = tapes::newest; t; t = t->older_)
+      if (t->serial == serial) return true;
+    return false;
+  }
+  template <class X> std::uint32_t new_slot(index_t size) {
+    auto s = std::make_unique<adjoint_slot<X>>();
+    s->size = size;
+    slots_.push_back(std::move(s));
+    return static_cast<std::uint32_t>(slots_.size());  // 0 is the scalars
+  }
+  template <class X> adjoint_slot<X>& at(std::uint32_t id) { return static_cast<adjoint_slot<X>&>(*slots_[id - 1]); }
+  template <class Node, class... A> Node& push(A&&... a) {
+    Node* n = new Node(static_cast<A&&>(a)...);
+    n->earlier = last_;
+    last_ = n;
+    ++tapes::stats.nodes;
+    return *n;
+  }
+  tape_node* last() { return last_; }
+  std::size_t slot_count() const { return slots_.size(); }
+  std::size_t node_count() const {
+    std::size_t n = 0;
+    for (tape_node* p = last_; p; p = p->earlier) ++n;
+    return n;
+  }
+  /// Runs every node once, newest first. Adjoints must have been seeded. `keep`: the tape can be swept again.
+  void sweep() {
+    const bool was = recording;
+    recording = false;
+    for (tape_node* n = last_; n; n = n->earlier) n->backward(*this);
+    recording = was;
+  }
+  template <class Pool> Pool& pool() {  // typed storage of scalar entries; see var.hpp
+    static constexpr char key = 0;
+    for (auto& p : pools_)
+      if (p.key == &key) return *static_cast<Pool*>(p.pool.get());
+    pools_.push_back({&key, std::unique_ptr<pool_base>(new Pool)});
+    return *static_cast<Pool*>(pools_.back().pool.get());
+  }
+  struct pool_base {
+    virtual ~pool_base() = default;
+  };
+
+ private:
+  void unlist() {
+    tape** p = &tapes::newest;
+    while (*p && *p != this) p = &(*p)->older_;
+    if (*p) *p = older_;
+  }
+  void clear() {
+    while (last_) {
+      tape_node* e = last_->earlier;
+      delete last_;
+      last_ = e;
+    }
+  }
+  struct pool_entry {
+    const char* key;
+    std::unique_ptr<pool_base> pool;
+  };
+  tape* older_;
+  tape_node* last_ = nullptr;
+  std::vector<std::unique_ptr<slot_base>> slots_;
+  std::vector<pool_entry> pools_;
+};
+
+/// Names a slot of a tape that may have ended; shared by the tensors, views and leaves that stand for one taped value.
+struct slot_token {
+  std::uint64_t tape_serial;
+  std::uint32_t id;
+  std::uint32_t holders;
+};
+class token_ref {
+ public:
+  token_ref() = default;
+  token_ref(std::uint64_t serial, std::uint32_t id) : t_(new slot_token{serial, id, 1}) {}
+  token_ref(const token_ref& o) : t_(o.t_) {
+    if (t_) ++t_->holders;
+  }
+  token_ref(token_ref&& o) noexcept : t_(o.t_) { o.t_ = nullptr; }
+  token_ref& operator=(token_ref o) noexcept {
+    std::swap(t_, o.t_);
+    return *this;
+  }
+  ~token_ref() {
+    if (t_ && --t_->holders == 0) delete t_;
+  }
+  explicit operator bool() const { return t_ != nullptr; }
+  const slot_token* operator->() const { return t_; }
+  bool shared() const { return t_->holders > 1; }
+
+ private:
+  slot_token* t_ = nullptr;
+};
+
+TTENSOR_END

@@ -1,0 +1,372 @@
+// var<T>: reverse mode for scalar code, and the stores of taped arrays.
+//
+// Scalar operations are preaccumulated a statement at a time: the result of an operation that is consumed as a temporary
+// gives its tape entry to its consumer, so `y = a * b + sin(c)` leaves one entry with the partials of a, b and c. Only the
+// newest entry can be given away, and copying a var keeps its entry, so nothing that is still used is ever rewritten.
+#pragma once
+#include "dual.hpp"
+#include "tape.hpp"
+
+TTENSOR_BEGIN
+
+/// Where an adjoint lives: element `offset` of slot `id`; id 0 are the scalars of the tape.
+struct adjoint_ref {
+  std::uint64_t bits = none;
+  static constexpr std::uint64_t none = ~std::uint64_t(0), source_bit = std::uint64_t(1) << 63;
+  static constexpr int offset_bits = 36;
+  static adjoint_ref to(std::uint32_t id, std::uint64_t offset) { return {(std::uint64_t(id) << offset_bits) | offset}; }
+  std::uint32_t id() const { return static_cast<std::uint32_t>((bits & ~source_bit) >> offset_bits); }
+  std::uint64_t offset() const { return bits & ((std::uint64_t(1) << offset_bits) - 1); }
+  bool valid() const { return bits != none; }
+};
+
+template <class X> struct scalar_pool;
+
+template <class T> struct var {
+  var() : value_{} {}
+  /// A constant: numbers and values of older levels.
+  template <class U> requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, var>) var(const U& c) : value_(T(c)) {}
+  var(const T& v, std::uint64_t serial, adjoint_ref r, bool temporary) : value_(v), serial_(serial), ref_(r), temporary_(temporary) {}
+  var(const var& o) : value_(o.value_), serial_(o.serial_), ref_(o.ref_) { o.temporary_ = false; }
+  var(var&& o) noexcept : value_(static_cast<T&&>(o.value_)), serial_(o.serial_), ref_(o.ref_), temporary_(o.temporary_) { o.temporary_ = false; }
+  var& operator=(const var& o) {
+    value_ = o.value_;
+    serial_ = o.serial_;
+    ref_ = o.ref_;
+    temporary_ = o.temporary_ = false;
+    return *this;
+  }
+  var& operator=(var&& o) noexcept {
+    value_ = static_cast<T&&>(o.value_);
+    serial_ = o.serial_;
+    ref_ = o.ref_;
+    temporary_ = o.temporary_;
+    o.temporary_ = false;
+    return *this;
+  }
+  const T& value() const { return value_; }
+  bool active() const { return ref_.valid(); }
+  std::uint64_t serial() const { return serial_; }
+  adjoint_ref ref() const { return ref_; }
+  bool temporary() const { return temporary_; }
+  /// The entry now belongs to the consumer; using this var again is an error, not a wrong number.
+  void give_away() {
+    serial_ = ~std::uint64_t(0);
+    temporary_ = false;
+  }
+  template <class F> void planes(F&& f) const {
+    if constexpr (depth_v<T> == 0) f(std::type_identity<T>{}, plane<0>{&value_, {}, {}, nullptr});
+    else value_.planes(f);
+  }
+
+ private:
+  T value_;
+  std::uint64_t serial_ = 0;
+  adjoint_ref ref_;
+  mutable bool temporary_ = false;
+};
+
+// ---- scalar entries ----------------------------------------------------------------------------------------------------
+/// Entries of scalars var<X> on one tape: entry i says adjoint[ref] += partial * adjoint[i] for its pairs. An entry whose
+/// last pair carries `source_bit` moves the adjoint of an array element instead (an element write).
+template <class X> struct scalar_pool : tape::pool_base {
+  struct pair {
+    X partial;
+    std::uint64_t ref;
+  };
+  std::vector<pair> pairs;
+  std::vector<std::size_t> ends;  // of entry i in pairs
+  std::vector<X> adjoint;
+  struct segment final : tape_node {  // a run of entries between two array nodes
+    std::size_t first, last;
+    scalar_pool* pool;
+    segment(std::size_t f, scalar_pool* p) : first(f), last(f), pool(p) {}
+    void backward(tape& t) override { pool->sweep(t, first, last); }
+  };
+  segment* running = nullptr;
+
+  std::size_t begin_of(std::size_t i) const { return i ? ends[i - 1] : 0; }
+  void enter(tape& t) {
+    if (TTENSOR_UNLIKELY(running == nullptr || t.last() != running)) running = &t.push<segment>(ends.size(), this);
+  }
+  adjoint_ref close() {
+    ends.push_back(pairs.size());
+    running->last = ends.size();
+    return adjoint_ref::to(0, ends.size() - 1);
+  }
+  /// True when `v` is a temporary whose entry is the newest but `given` ones.
+  bool can_take(const tape& t, const var<X>& v, std::size_t given) const {
+    const std::size_t n = ends.size() - given;
+    return v.temporary() && v.serial() == t.serial && v.ref().id() == 0 && n > running->first && v.ref().offset() == n - 1;
+  }
+  void take(const X& scale, std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) pairs[i].partial = X(apply<absorb_op>(scale, pairs[i].partial));
+  }
+  X& seed(std::size_t i) {
+    if (adjoint.size() < ends.size()) adjoint.resize(ends.size(), X(0));
+    return adjoint[i];
+  }
+  static void add(tape& t, scalar_pool& p, std::uint64_t ref, const X& x) {
+    const adjoint_ref r{ref};
+    if (r.id() == 0) p.adjoint[r.offset()] = X(apply<add_op>(p.adjoint[r.offset()], x));
+    else {
+      store<X>& a = t.at<X>(r.id()).open();
+      const index_t i = static_cast<index_t>(r.offset());
+      a.set(i, X(apply<add_op>(a.get(i), x)));
+    }
+  }
+  void sweep(tape& t, std::size_t first, std::size_t last) {
+    if (adjoint.size() < ends.size()) adjoint.resize(ends.size(), X(0));
+    for (std::size_t e = last; e-- > first;) {
+      std::size_t b = begin_of(e), n = ends[e];
+      X a;
+      if (n > b && (pairs[n - 1].ref & adjoint_ref::source_bit)) {
+        adjoint_slot<X>& s = t.at<X>(adjoint_ref{pairs[n - 1].ref}.id());
+        --n;
+        if (!s.live) continue;
+        const index_t i = static_cast<index_t>(adjoint_ref{pairs[n].ref}.offset());
+        a = s.adjoint.get(i);
+        s.adjoint.set(i, X(0));
+      } else {
+        a = adjoint[e];
+        adjoint[e] = X(0);
+      }
+      if constexpr (depth_v<X> == 0)
+        if (a == X(0)) continue;
+      for (std::size_t i = b; i < n; ++i) add(t, *this, pairs[i].ref, X(apply<absorb_op>(a, pairs[i].partial)));
+    }
+  }
+};
+
+namespace tapes {
+/// The tape a set of operands records on: all active operands must belong to one.
+template <class X> TTENSOR_INLINE tape& of(std::uint64_t serial) {
+  using key = reelem_t<X, double>;
+  tape* t = current<key>;
+  if (TTENSOR_LIKELY(t != nullptr && t->serial == serial && t->recording)) return *t;
+  return tape::find(serial);
+}
+}  // namespace tapes
+
+template <class T> struct kind_rule<var<T>> {
+  static constexpr int depth = depth_v<var<T>>;
+  template <class A> static constexpr bool is_ours = depth_v<std::remove_cvref_t<A>> == depth;
+  template <class A> TTENSOR_INLINE static constexpr decltype(auto) value(const A& a) {
+    if constexpr (is_ours<A>) return a.value();
+    else if constexpr (cpp_number<A> && !std::is_same_v<A, bool>) return static_cast<weak_t<elem_t<T>, A>>(a);
+    else return (a);
+  }
+  template <class Op, class... A> TTENSOR_INLINE static auto apply(A&&... a) {
+    const auto y = ttensor::apply<Op>(value(a)...);
+    if constexpr (!Op::differentiable) {
+      return y;
+    } else {
+      using Y = std::remove_cv_t<decltype(y)>;
+      std::uint64_t serial = 0;
+      bool mixed = false;
+      auto look = [&](const auto& v) {
+        if constexpr (is_ours<decltype(v)>)
+          if (v.active()) {
+            mixed = mixed || (serial != 0 && v.serial() != serial);
+            serial = v.serial();
+          }
+      };
+      (look(a), ...);
+      if (serial == 0) return var<Y>(y);
+      if (TTENSOR_UNLIKELY(mixed)) tapes::mixed_levels();
+      tape& t = tapes::of<Y>(serial);
+      auto& pool = t.pool<scalar_pool<Y>>();
+      pool.enter(t);
+      const auto p = Op::partials(value(a)..., y);
+      record<Y>(t, pool, p, static_cast<A&&>(a)...);
+      return var<Y>(y, serial, pool.close(), true);
+    }
+  }
+
+ private:
+  /// The partial as a number of type Y, for storing.
+  template <class Y, class P> TTENSOR_INLINE static Y number(const P& p) {
+    if constexpr (std::is_same_v<P, unit>) return Y(1);
+    else if constexpr (std::is_same_v<P, minus_unit>) return Y(-1);
+    else if constexpr (sweeping::is_both<P>) return Y(p.p);
+    else if constexpr (sweeping::is_when<P> || sweeping::is_unless<P> || sweeping::is_tie<P>) return Y(sweeping::scale<mul_op>(Y(1), p));
+    else return Y(p);
+  }
+  template <class Y, class Pool, class P, class... A> TTENSOR_INLINE static void record(tape& t, Pool& pool, const P& p, A&&... a) {
+    // Entries of temporaries, newest first (C++ evaluates operands in any order): their pairs stay where they are and are scaled.
+    constexpr int n = static_cast<int>(sizeof...(A));
+    bool taken[n] = {};
+    auto args = bundle<A&&...>{{{static_cast<A&&>(a)}...}};
+    std::size_t end = pool.pairs.size(), entry = pool.ends.size();
+    for (bool again = true; again;) {
+      again = false;
+      static_for<n>([&](auto i) {
+        using V = at_t<i(), type_list<A&&...>>;
+        if constexpr (std::is_same_v<V, var<Y>&&>) {
+          if (taken[i()] || !pool.can_take(t, at<i()>(args), pool.ends.size() - entry)) return;
+          at<i()>(args).give_away();
+          taken[i()] = again = true;
+          const std::size_t first = pool.begin_of(--entry);
+          using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
+          if constexpr (!std::is_same_v<P1, unit>) pool.take(number<Y>(at<i()>(p)), first, end);
+          end = first;
+        }
+      });
+    }
+    pool.ends.resize(entry);
+    static_for<n>([&](auto i) {
+      using D = std::remove_cvref_t<decltype(at<i()>(args))>;
+      using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
+      if constexpr (is_ours<D> && !std::is_same_v<P1, no_partial>) {
+        const auto& v = at<i()>(args);
+        if (taken[i()] || !v.active()) return;
+        if constexpr (std::is_same_v<D, var<Y>>) pool.pairs.push_back({number<Y>(at<i()>(p)), v.ref().bits});
+        else static_assert(std::is_same_v<D, var<Y>>, "ttensor: mixed element types in taped scalar code; convert with to<T>(x) first");
+      }
+    });
+  }
+};
+
+// ---- arrays: a store of values and a slot ------------------------------------------------------------------------------
+template <class T> struct snapshot<var<T>> {
+  snapshot<T> value;
+  token_ref slot;
+  template <class F> TTENSOR_INLINE void planes(F&& f) const { value.planes(f); }
+};
+template <class T> class store<var<T>> {
+  struct cell {
+    store<T> value;
+    token_ref slot;
+    int holders = 1;
+  };
+
+ public:
+  using S = var<T>;
+  store() = default;
+  store(store<T> v, token_ref slot) : cell_(new cell{static_cast<store<T>&&>(v), static_cast<token_ref&&>(slot)}) {}
+  store(const store& o) : cell_(o.cell_) {
+    if (cell_) ++cell_->holders;
+  }
+  store(store&& o) noexcept : cell_(o.cell_) { o.cell_ = nullptr; }
+  store& operator=(store o) noexcept {
+    std::swap(cell_, o.cell_);
+    return *this;
+  }
+  ~store() {
+    if (cell_ && --cell_->holders == 0) delete cell_;
+  }
+  static store make(index_t n, const dims<batch_levels_v<S>>& b = ones<batch_levels_v<S>>()) { return store(store<T>::make(n, b), {}); }
+  static store over(const snapshot<S>& v, index_t n) { return store(store<T>::over(v.value, n), v.slot); }
+  bool valid() const { return cell_ != nullptr; }
+  bool is_borrowed() const { return false; }
+  index_t size() const { return cell_ ? cell_->value.size() : 0; }
+  store<T>& values() { return cell_->value; }
+  const store<T>& values() const { return cell_->value; }
+  const token_ref& slot() const { return cell_->slot; }
+  void set_slot(token_ref t) { cell_->slot = static_cast<token_ref&&>(t); }
+  template <class F> void vars(F&& f) { f(*this); }
+
+  /// Reads one element: one scalar entry, given away if the value is consumed at once.
+  S get(index_t i) const {
+    if (!cell_->slot) return S(cell_->value.get(i));
+    const slot_token& k = *cell_->slot.operator->();
+    tape& t = tapes::of<T>(k.tape_serial);
+    auto& pool = t.pool<scalar_pool<T>>();
+    pool.enter(t);
+    pool.pairs.push_back({T(1), adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)).bits});
+    return S(cell_->value.get(i), k.tape_serial, pool.close(), true);
+  }
+  S scalar() const {  // the store is a temporary: nobody can write it, so the scalar is its slot
+    if (!cell_->slot) return S(cell_->value.get(0));
+    return S(cell_->value.scalar(), cell_->slot->tape_serial, adjoint_ref::to(cell_->slot->id, 0), false);
+  }
+  /// Takes back the entry of a read that nobody used.
+  static void discard(S& v) {
+    if (!v.active() || !tape::alive(v.serial())) return;
+    tape& t = tapes::of<T>(v.serial());
+    auto& pool = t.pool<scalar_pool<T>>();
+    if (pool.running && t.last() == pool.running && pool.can_take(t, v, 0)) {
+      pool.ends.pop_back();
+      pool.pairs.resize(pool.begin_of(pool.ends.size()));
+      pool.running->last = pool.ends.size();
+    }
+  }
+  void set(index_t i, const S& v) { write(i, S(v)); }
+  void set(index_t i, S&& v) { write(i, static_cast<S&&>(v)); }
+  void zero() { cell_->value.zero(); }
+  snapshot<S> snap() const {
+    if (!cell_) return {};
+    return {cell_->value.snap(), cell_->slot};
+  }
+  store alias() const { return *this; }
+  store value() const { return cell_ ? store(cell_->value.value(), cell_->slot) : store(); }
+  template <class F> void cells(F&& f) { cell_->value.cells(f); }
+  template <class F> void planes(F&& f) { cell_->value.planes(f); }
+  void adopt(store&& o) {
+    if (cell_ && cell_->holders > 1 && o.cell_ && o.size() == size()) {
+      cell_->value.adopt(static_cast<store<T>&&>(o.cell_->value));
+      cell_->slot = o.cell_->slot;
+    } else {
+      *this = static_cast<store&&>(o);
+    }
+  }
+  dims<batch_levels_v<S>> batch() const { return cell_->value.batch(); }
+  void require_batch(const dims<batch_levels_v<S>>& b) { cell_->value.require_batch(b); }
+
+  /// A slot of its own, so that writing into it in place cannot reach values that share the old one.
+  void own_slot(std::uint64_t serial) {
+    tape& t = tapes::of<T>(serial);
+    if (!cell_->slot) {
+      cell_->slot = token_ref(serial, t.new_slot<T>(size()));
+    } else if (cell_->slot->tape_serial != serial) {
+      tapes::mixed_levels();
+    } else if (cell_->slot.shared()) {
+      const std::uint32_t from = cell_->slot->id, to = t.new_slot<T>(size());
+      t.push<copy_node>(from, to);
+      cell_->slot = token_ref(serial, to);
+    }
+  }
+
+ private:
+  struct copy_node final : tape_node {  // the new slot starts as a copy of the old one
+    std::uint32_t from, to;
+    copy_node(std::uint32_t f, std::uint32_t g) : from(f), to(g) {}
+    void backward(tape& t) override;
+  };
+  void write(index_t i, S&& v) {
+    if (v.active() || cell_->slot) {
+      const std::uint64_t serial = v.active() ? v.serial() : cell_->slot->tape_serial;
+      own_slot(serial);
+      tape& t = tapes::of<T>(serial);
+      auto& pool = t.pool<scalar_pool<T>>();
+      pool.enter(t);
+      if (v.active()) {
+        if (pool.can_take(t, v, 0)) pool.ends.pop_back();
+        else pool.pairs.push_back({T(1), v.ref().bits});
+      }
+      pool.pairs.push_back({T(0), adjoint_ref::to(cell_->slot->id, static_cast<std::uint64_t>(i)).bits | adjoint_ref::source_bit});
+      pool.close();
+    }
+    cell_->value.set(i, v.value());
+  }
+  cell* cell_ = nullptr;
+};
+
+/// a += b for whole stores of equal size (adjoints).
+template <class X> void add_store(store<X>& a, const store<X>& b) {
+  using L = leaf<X, 1>;
+  const dims<1> n{{b.size()}};
+  const auto m = layout_map<1>::row_major(n);
+  a.require_batch(b.batch());
+  auto e = expr::make_node<add_op>(L{a.snap(), m}, L{b.snap(), m});
+  statement_rule<X>::evaluate_into(a, e, n);
+}
+template <class T> void store<var<T>>::copy_node::backward(tape& t) {
+  adjoint_slot<T>& g = t.at<T>(to);
+  if (!g.live) return;
+  add_store(t.at<T>(from).open(g.adjoint.batch()), g.adjoint);
+  g.live = false;
+  g.adjoint = {};
+}
+
+TTENSOR_END

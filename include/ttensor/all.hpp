@@ -1,0 +1,4 @@
+// Everything.
+#pragma once
+#include "tensor.hpp"
+#include "ad/record.hpp"

@@ -1,0 +1,97 @@
+// Compilers, instruction sets and CUDA: the ONLY header that looks at their macros.
+// Everything that may contain SIMD code lives in an inline namespace named after the instruction set the translation
+// unit is compiled for, so objects built with different -march never share a symbol.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__FAST_MATH__) && !defined(TTENSOR_ALLOW_FAST_MATH)
+#error "ttensor: -ffast-math breaks NaN, inf and signed-zero rules; remove it, or define TTENSOR_ALLOW_FAST_MATH to accept undocumented numbers"
+#endif
+
+#define TTENSOR_VERSION_MAJOR 0
+#define TTENSOR_VERSION_MINOR 1
+#define TTENSOR_VERSION_PATCH 0
+
+#if defined(__CUDACC__)
+#define TTENSOR_HD __host__ __device__
+#define TTENSOR_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
+#else
+#define TTENSOR_HD
+#define TTENSOR_NO_EXEC_CHECK
+#endif
+
+#if defined(__CUDA_ARCH__)
+#define TTENSOR_DEVICE_PASS 1
+#else
+#define TTENSOR_DEVICE_PASS 0
+#endif
+
+#define TTENSOR_INLINE inline __attribute__((always_inline))
+#define TTENSOR_NOINLINE __attribute__((noinline))
+#define TTENSOR_LIKELY(x) __builtin_expect(!!(x), 1)
+#define TTENSOR_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#if !defined(TTENSOR_CHECK_BOUNDS)
+#if defined(NDEBUG)
+#define TTENSOR_CHECK_BOUNDS 0
+#elif defined(__OPTIMIZE__)
+#define TTENSOR_CHECK_BOUNDS 0
+#else
+#define TTENSOR_CHECK_BOUNDS 1
+#endif
+#endif
+
+#if defined(TTENSOR_NO_SIMD)
+#define TTENSOR_ISA scalar
+#define TTENSOR_SIMD_BYTES 8
+#elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
+#define TTENSOR_ISA avx512
+#define TTENSOR_SIMD_BYTES 64
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TTENSOR_ISA avx2_fma
+#define TTENSOR_SIMD_BYTES 32
+#elif defined(__AVX2__)
+#define TTENSOR_ISA avx2
+#define TTENSOR_SIMD_BYTES 32
+#elif defined(__AVX__)
+#define TTENSOR_ISA avx
+#define TTENSOR_SIMD_BYTES 32
+#elif defined(__SSE4_2__)
+#define TTENSOR_ISA sse42
+#define TTENSOR_SIMD_BYTES 16
+#elif defined(__SSE2__)
+#define TTENSOR_ISA sse2
+#define TTENSOR_SIMD_BYTES 16
+#elif defined(__ARM_NEON)
+#define TTENSOR_ISA neon64
+#define TTENSOR_SIMD_BYTES 16
+#else
+#define TTENSOR_ISA generic
+#define TTENSOR_SIMD_BYTES 16
+#endif
+
+#define TTENSOR_CAT_(a, b) a##b
+#define TTENSOR_CAT(a, b) TTENSOR_CAT_(a, b)
+// `v1_avx512`: ABI version and instruction set in one inline namespace; debug bounds checks change inline code, so they count too.
+#if TTENSOR_CHECK_BOUNDS
+#define TTENSOR_ABI TTENSOR_CAT(v1_checked_, TTENSOR_ISA)
+#else
+#define TTENSOR_ABI TTENSOR_CAT(v1_, TTENSOR_ISA)
+#endif
+#define TTENSOR_BEGIN namespace ttensor { inline namespace TTENSOR_ABI {
+#define TTENSOR_END } }
+
+#if defined(__cpp_exceptions)
+#define TTENSOR_THROW(...) throw __VA_ARGS__
+#define TTENSOR_THROW_BAD_ALLOC() throw std::bad_alloc()
+#else
+#define TTENSOR_THROW_BAD_ALLOC() std::abort()
+#define TTENSOR_THROW(...) ::ttensor::terminate_with(__VA_ARGS__)
+#endif
+
+namespace ttensor {
+using index_t = std::ptrdiff_t;
+inline constexpr index_t dyn = -1;               // an extent known at run time only
+inline constexpr std::size_t heap_alignment = 64;  // bytes, whatever the instruction set
+}  // namespace ttensor

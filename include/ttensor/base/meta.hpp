@@ -1,0 +1,68 @@
+// Type lists and the two containers that host and device code can share (std::tuple and std::array cannot be used there).
+#pragma once
+#include <concepts>
+#include <type_traits>
+#include <utility>
+#include "config.hpp"
+
+TTENSOR_BEGIN
+
+template <class... T> struct type_list {
+  static constexpr int size = static_cast<int>(sizeof...(T));
+};
+template <int... I> struct int_list {
+  static constexpr int size = static_cast<int>(sizeof...(I));
+};
+
+/// Fixed-size array usable in device code; empty arrays hold one unused element.
+template <class T, int N> struct array {
+  T v[N > 0 ? N : 1];
+  TTENSOR_HD constexpr T& operator[](index_t i) { return v[i]; }
+  TTENSOR_HD constexpr const T& operator[](index_t i) const { return v[i]; }
+  TTENSOR_HD constexpr T* begin() { return v; }
+  TTENSOR_HD constexpr T* end() { return v + N; }
+  TTENSOR_HD constexpr const T* begin() const { return v; }
+  TTENSOR_HD constexpr const T* end() const { return v + N; }
+  TTENSOR_HD static constexpr int size() { return N; }
+  friend constexpr bool operator==(const array& a, const array& b) {
+    for (int i = 0; i < N; ++i)
+      if (!(a.v[i] == b.v[i])) return false;
+    return true;
+  }
+};
+
+namespace meta {
+template <int I, class T> struct slot { T value; };
+template <class S, class... T> struct slots;
+template <int... I, class... T> struct slots<std::integer_sequence<int, I...>, T...> : slot<I, T>... {};
+
+template <int I, class T> TTENSOR_HD constexpr T type_at(const slot<I, T>*);
+template <int I, class List> struct at;
+template <int I, class... T> struct at<I, type_list<T...>> {
+  using type = decltype(type_at<I>(static_cast<slots<std::make_integer_sequence<int, sizeof...(T)>, std::type_identity<T>...>*>(nullptr)))::type;
+};
+template <class X, class... T> constexpr int index_of(type_list<T...>) {
+  int i = 0, found = -1;
+  ((found = found < 0 && std::is_same_v<X, T> ? i : found, ++i), ...);
+  return found;
+}
+}  // namespace meta
+template <int I, class List> using at_t = typename meta::at<I, List>::type;
+
+/// Aggregate of values reached by index; unlike std::tuple, host and device code share it and it costs little to compile.
+template <class... T> struct bundle : meta::slots<std::make_integer_sequence<int, sizeof...(T)>, T...> {
+  static constexpr int size = static_cast<int>(sizeof...(T));
+};
+template <class... T> TTENSOR_HD TTENSOR_INLINE constexpr bundle<std::remove_cvref_t<T>...> make_bundle(T&&... t) {
+  return {{{static_cast<T&&>(t)}...}};
+}
+template <int I, class T> TTENSOR_HD TTENSOR_INLINE constexpr T& at(meta::slot<I, T>& s) { return s.value; }
+template <int I, class T> TTENSOR_HD TTENSOR_INLINE constexpr const T& at(const meta::slot<I, T>& s) { return s.value; }
+template <int I, class T> TTENSOR_HD TTENSOR_INLINE constexpr T&& at(meta::slot<I, T>&& s) { return static_cast<T&&>(s.value); }
+
+/// Calls f(integral_constant<int, 0>), ..., f(integral_constant<int, N - 1>) in order.
+template <int N, class F> TTENSOR_HD TTENSOR_INLINE constexpr void static_for(F&& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
+}
+
+TTENSOR_END

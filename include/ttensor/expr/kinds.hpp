@@ -1,0 +1,139 @@
+// Kinds of scalars: what a transform wraps numbers in, and the traits every floor above asks.
+//
+// A scalar type is a *chain* of kinds around an element type: dual<var<double>> is the chain dual, var on double. The
+// outermost kind is the newest level. The *core* of a scalar is what a loop computes with: var and batched removed (they
+// become tape records and leading axes), duals kept.
+#pragma once
+#include "../num/traits.hpp"
+#include "../shape/extents.hpp"
+
+TTENSOR_BEGIN
+
+struct host;       // space: main memory
+struct row_major;  // layout
+
+template <class T, int N = 1> struct dual;  // forward mode: value and N tangents
+template <class T> struct var;              // reverse mode
+template <class T> struct batched;          // vmap
+template <class T> struct probe;            // looks at types only, see transform/level.hpp
+template <class T, auto Shape, class Space = host, class Layout = row_major> class tensor;
+template <class T, auto Shape> class tensor_view;
+template <class T, int R> struct leaf;
+template <class T, int N> struct pack;
+
+/// What a scalar is made of. The primary template is an element type: a chain of length 0.
+template <class S> struct scalar_traits {
+  using elem = S;
+  using inner = S;
+  using core = S;
+  template <class U> using reelem = U;            // the same chain on another element type
+  template <class Q> using wrap = Q;              // the same chain around Q
+  static constexpr int depth = 0;                 // kinds in the chain
+  static constexpr int batch_levels = 0;          // batched kinds in the chain
+  static constexpr int planes = 1;                // buffers of one value
+  static constexpr bool has_var = false, has_probe = false, has_dual = false;
+};
+template <class S> struct scalar_traits<const S> : scalar_traits<S> {};
+namespace kinds {
+template <class S, class T, template <class> class K> struct one {  // shared by the kinds that hold one inner value
+  using inner = T;
+  using elem = typename scalar_traits<T>::elem;
+  using core = typename scalar_traits<T>::core;
+  template <class U> using reelem = K<typename scalar_traits<T>::template reelem<U>>;
+  template <class Q> using wrap = K<typename scalar_traits<T>::template wrap<Q>>;
+  static constexpr int depth = 1 + scalar_traits<T>::depth;
+  static constexpr int batch_levels = scalar_traits<T>::batch_levels;
+  static constexpr int planes = scalar_traits<T>::planes;
+  static constexpr bool has_var = scalar_traits<T>::has_var, has_probe = scalar_traits<T>::has_probe, has_dual = scalar_traits<T>::has_dual;
+};
+}  // namespace kinds
+template <class T, int N> struct scalar_traits<dual<T, N>> {
+  using inner = T;
+  using elem = typename scalar_traits<T>::elem;
+  using core = dual<typename scalar_traits<T>::core, N>;
+  template <class U> using reelem = dual<typename scalar_traits<T>::template reelem<U>, N>;
+  template <class Q> using wrap = dual<typename scalar_traits<T>::template wrap<Q>, N>;
+  static constexpr int depth = 1 + scalar_traits<T>::depth;
+  static constexpr int batch_levels = scalar_traits<T>::batch_levels;
+  static constexpr int planes = (1 + N) * scalar_traits<T>::planes;
+  static constexpr bool has_var = scalar_traits<T>::has_var, has_probe = scalar_traits<T>::has_probe, has_dual = true;
+};
+template <class T> struct scalar_traits<var<T>> : kinds::one<var<T>, T, var> {
+  static constexpr bool has_var = true;
+};
+template <class T> struct scalar_traits<batched<T>> : kinds::one<batched<T>, T, batched> {
+  static constexpr int batch_levels = 1 + scalar_traits<T>::batch_levels;
+};
+template <class T> struct scalar_traits<probe<T>> : kinds::one<probe<T>, T, probe> {
+  static constexpr bool has_probe = true;
+};
+
+template <class S> using elem_t = typename scalar_traits<S>::elem;
+template <class S> using core_t = typename scalar_traits<S>::core;
+template <class S> using inner_t = typename scalar_traits<S>::inner;
+template <class S, class U> using reelem_t = typename scalar_traits<S>::template reelem<U>;
+template <class S> inline constexpr int depth_v = scalar_traits<S>::depth;
+template <class S> inline constexpr int batch_levels_v = scalar_traits<S>::batch_levels;
+template <class S> inline constexpr int planes_v = scalar_traits<S>::planes;
+template <class S> inline constexpr bool has_var_v = scalar_traits<S>::has_var;
+template <class S> inline constexpr bool has_probe_v = scalar_traits<S>::has_probe;
+
+template <class S> inline constexpr bool is_dual_v = false;
+template <class T, int N> inline constexpr bool is_dual_v<dual<T, N>> = true;
+template <class S> inline constexpr bool is_var_v = false;
+template <class T> inline constexpr bool is_var_v<var<T>> = true;
+template <class S> inline constexpr bool is_batched_v = false;
+template <class T> inline constexpr bool is_batched_v<batched<T>> = true;
+template <class S> inline constexpr bool is_probe_v = false;
+template <class T> inline constexpr bool is_probe_v<probe<T>> = true;
+template <class S> inline constexpr bool is_kind_v = depth_v<S> > 0;
+
+template <class T> inline constexpr bool is_pack_v = false;
+template <class T, int N> inline constexpr bool is_pack_v<pack<T, N>> = true;
+
+/// Element types that carry derivatives.
+template <class T> inline constexpr bool is_differentiable_v = is_floating_v<T> || is_complex_v<T>;
+
+/// Takes D kinds off the outside.
+template <class S, int D> struct peel { using type = typename peel<inner_t<S>, D - 1>::type; };
+template <class S> struct peel<S, 0> { using type = S; };
+
+namespace kinds {
+template <class A, class B> constexpr bool is_suffix() {  // the chain of B is the inner end of the chain of A
+  if constexpr (depth_v<B> > depth_v<A>) return false;
+  else return std::is_same_v<reelem_t<typename peel<A, depth_v<A> - depth_v<B>>::type, int>, reelem_t<B, int>>;
+}
+template <class A, class B> constexpr bool compatible() {
+  // values that carry no derivative (masks, indices) keep only the batched kinds of their chain
+  return is_suffix<A, B>() || !is_differentiable_v<elem_t<B>> || !is_differentiable_v<elem_t<A>>;
+}
+template <class A, class B> struct join {
+  static constexpr bool a_deeper = depth_v<A> > depth_v<B> || (depth_v<A> == depth_v<B> && is_differentiable_v<elem_t<A>>);
+  using deep = std::conditional_t<a_deeper, A, B>;
+  using flat = std::conditional_t<a_deeper, B, A>;
+  static_assert(compatible<deep, flat>(),
+                "ttensor: values of two different transform levels meet here, and the types do not show which is inside. A function "
+                "captures an outer variable that its transform could not see: pass closing_over(x...) to the inner transform [TT-L01]");
+  using type = reelem_t<deep, int>;
+};
+}  // namespace kinds
+
+/// The chain that holds both scalars, on element type T. An operation runs at the newest level among its operands.
+template <class T, class... S> struct join_chain;
+template <class T, class S> struct join_chain<T, S> { using type = reelem_t<S, T>; };
+template <class T, class A, class B, class... C> struct join_chain<T, A, B, C...> : join_chain<T, typename kinds::join<A, B>::type, C...> {};
+template <class T, class... S> using join_chain_t = typename join_chain<T, S...>::type;
+
+/// What a tensor of this scalar stores: masks and integers carry no duals and no tape, only batch axes.
+template <class S> struct storage_scalar { using type = S; };
+namespace kinds {
+template <class S> struct only_batched { using type = S; };
+template <class T, int N> struct only_batched<dual<T, N>> : only_batched<T> {};
+template <class T> struct only_batched<var<T>> : only_batched<T> {};
+template <class T> struct only_batched<batched<T>> { using type = batched<typename only_batched<T>::type>; };
+template <class T> struct only_batched<probe<T>> { using type = probe<typename only_batched<T>::type>; };
+}  // namespace kinds
+template <class S> requires(is_kind_v<S> && !is_differentiable_v<elem_t<S>>) struct storage_scalar<S> : kinds::only_batched<S> {};
+template <class S> using storage_scalar_t = typename storage_scalar<S>::type;
+
+TTENSOR_END

@@ -1,0 +1,224 @@
+// Expressions are values: node<Op, Args...> over leaves. Building one computes nothing; its type is the operator graph.
+//
+// Every expression type has: `scalar` (nominal, with its chain of kinds), `rank`, shape(), and leaves(f), which visits the
+// leaves in the order of their slots in the flat program (program.hpp).
+#pragma once
+#include "../mem/block.hpp"
+#include "../shape/slice.hpp"
+#include "kinds.hpp"
+
+TTENSOR_BEGIN
+
+template <class E> concept expression = requires { typename std::remove_cvref_t<E>::ttensor_expression; };
+/// Tensors, fixed tensors and views: things with elements that turn into a leaf when used in an expression.
+template <class E> concept array_object = requires { typename std::remove_cvref_t<E>::ttensor_array; };
+template <class E> concept array_like = expression<E> || array_object<E>;
+/// What `a(i, j)` of a non-const tensor returns; it behaves as its scalar.
+template <class E> concept element_proxy = requires { typename std::remove_cvref_t<E>::ttensor_proxy; };
+/// Scalars of a transform: dual, var, batched, probe.
+template <class S> concept scalar_kind = is_kind_v<std::remove_cvref_t<S>>;
+template <class S> concept cpp_number = std::is_arithmetic_v<std::remove_cvref_t<S>>;
+template <class S> concept any_scalar = number<std::remove_cvref_t<S>> || scalar_kind<S> || element_proxy<S>;
+
+template <class E> struct scalar_of { using type = E; };
+template <class E> requires array_like<E> || element_proxy<E> struct scalar_of<E> { using type = typename std::remove_cvref_t<E>::scalar; };
+template <class E> using scalar_t = typename scalar_of<std::remove_cvref_t<E>>::type;
+template <class E> inline constexpr int rank_v = [] {
+  if constexpr (array_like<E>) return std::remove_cvref_t<E>::rank;
+  else return 0;
+}();
+
+/// One buffer of a leaf as the planner sees it. Axes: batch axes (oldest level first), then the array's own.
+template <int R> struct plane {
+  const void* ptr;
+  dims<R> extent, stride;  // stride in elements, 0 where the leaf is broadcast
+  mem::block* holder;      // keeps ptr alive; null when the expression itself does
+};
+
+/// The elements of a store of scalars S as they were at one moment; owns the blocks. One specialisation a kind.
+/// Members: static constexpr batch levels through scalar_traits; planes(f), where f gets
+/// (type_identity<T>, const T* base, dims<B> batch_extent, dims<B> batch_stride, block* holder) for every buffer.
+template <class S> struct snapshot;
+template <class T> requires(depth_v<T> == 0) struct snapshot<T> {
+  mem::block_ref block;
+  const T* base;
+  template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, base, dims<0>{}, dims<0>{}, block.get()); }
+};
+
+/// Leaf of an expression: sees the elements as they were when the expression was built.
+template <class S, int R> struct leaf {
+  using ttensor_expression = void;
+  using scalar = S;
+  static constexpr int rank = R;
+  snapshot<S> data;
+  layout_map<R> map;
+  dims<R> shape() const { return map.extent; }
+  template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
+  /// f(type_identity<T>, plane) for every buffer, in the order of the core scalar's planes; batch axes lead.
+  template <class F> TTENSOR_INLINE void planes(F&& f) const {
+    data.planes([&]<class T, int B>(std::type_identity<T> t, const T* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
+      plane<B + R> p;
+      p.ptr = base + map.offset;
+      p.holder = holder;
+      for (int d = 0; d < B; ++d) p.extent[d] = be[d], p.stride[d] = bs[d];
+      for (int d = 0; d < R; ++d) p.extent[B + d] = map.extent[d], p.stride[B + d] = map.stride[d];
+      f(t, p);
+    });
+  }
+};
+
+/// A scalar of any kind standing in an expression; held by value. Numbers are run-time arguments of the program.
+template <class S> struct scalar_leaf {
+  using ttensor_expression = void;
+  using scalar = S;
+  static constexpr int rank = 0;
+  S value;
+  dims<0> shape() const { return {}; }
+  template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
+  template <class F> TTENSOR_INLINE void planes(F&& f) const {
+    if constexpr (depth_v<S> == 0) f(std::type_identity<S>{}, plane<0>{&value, {}, {}, nullptr});
+    else value.planes(f);
+  }
+};
+template <class E> inline constexpr bool is_scalar_leaf_v = false;
+template <class S> inline constexpr bool is_scalar_leaf_v<scalar_leaf<S>> = true;
+
+template <class Op> TTENSOR_NOINLINE [[noreturn]] void shape_mismatch(std::string shapes) {
+  raise<shape_error>(std::string("[") + Op::name + "] shapes do not broadcast: " + shapes +
+                            "; extents must be equal or 1, aligned from the right [TT-S01]");
+}
+
+template <class Op, class... A> struct node {
+  using ttensor_expression = void;
+  using op = Op;
+  using scalar = typename Op::template result<typename A::scalar...>;
+  static constexpr int rank = [] {
+    int r = 0;
+    ((r = A::rank > r ? A::rank : r), ...);
+    return r;
+  }();
+  bundle<A...> args;
+
+  dims<rank> shape() const {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      if constexpr (sizeof...(A) == 1) {
+        return at<0>(args).shape();
+      } else {
+        dims<rank> s{};
+        for (index_t& e : s) e = 1;
+        bool ok = true;
+        ((ok = shape::broadcast_into(s, at<I>(args).shape()) && ok), ...);
+        if (TTENSOR_UNLIKELY(!ok)) {
+          std::string text;
+          ((text += (I ? " and " : "") + shape::text(at<I>(args).shape())), ...);
+          shape_mismatch<Op>(text);
+        }
+        return s;
+      }
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+  }
+  template <class F> TTENSOR_INLINE void leaves(F&& f) const {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (at<I>(args).leaves(f), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+  }
+};
+template <class E> inline constexpr bool is_node_v = false;
+template <class Op, class... A> inline constexpr bool is_node_v<node<Op, A...>> = true;
+
+/// Placeholder K of the `let` at nesting depth D: the only leaves whose identity the type shows.
+template <int D, int K, class S, int R> struct arg {
+  using ttensor_expression = void;
+  using scalar = S;
+  static constexpr int rank = R;
+  dims<R> extent;
+  dims<R> shape() const { return extent; }
+  template <class F> void leaves(F&&) const {}
+};
+/// Body over placeholders, with what they stand for: each binding is computed once.
+template <int D, class Body, class... B> struct let_node {
+  using ttensor_expression = void;
+  using scalar = typename Body::scalar;
+  static constexpr int rank = Body::rank;
+  bundle<B...> bound;
+  Body body;
+  dims<rank> shape() const { return body.shape(); }
+  template <class F> TTENSOR_INLINE void leaves(F&& f) const {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (at<I>(bound).leaves(f), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
+    body.leaves(f);
+  }
+};
+
+// ---- as_expression: what an operand becomes inside a node ------------------------------------------------------------
+template <expression E> TTENSOR_INLINE std::remove_cvref_t<E> as_expression(E&& e) { return static_cast<E&&>(e); }
+template <array_object A> TTENSOR_INLINE auto as_expression(const A& a) { return a.as_leaf(); }
+template <class S> requires(number<S> || scalar_kind<S>) TTENSOR_INLINE scalar_leaf<S> as_expression(const S& s) { return {s}; }
+
+// ---- the door: the one place that decides what applying an operator means -------------------------------------------
+struct promote_common;   // all operands to one element type
+struct promote_to_real;  // the same, integers to double
+template <class T> struct cast_op;
+template <class S> struct kind_rule;  // kind_rule<dual<T>>::apply<Op>(args...): specialised by each kind
+
+namespace expr {
+template <class A> TTENSOR_INLINE decltype(auto) plain(A&& a) {  // a proxy's value; anything else as it is
+  if constexpr (element_proxy<A>) return a.get();
+  else return static_cast<A&&>(a);
+}
+/// Element type for a mix of operands: strong ones (tensors, compound scalars) promote; C++ numbers are weak.
+template <class T, class A> constexpr auto strong_step() {
+  using S = elem_t<scalar_t<A>>;
+  if constexpr (cpp_number<A>) return std::type_identity<T>{};
+  else if constexpr (std::is_void_v<T>) return std::type_identity<S>{};
+  else return std::type_identity<promote_t<T, S>>{};
+}
+template <class T, class A> constexpr auto weak_step() {
+  if constexpr (cpp_number<A>) return std::type_identity<weak_t<T, std::remove_cvref_t<A>>>{};
+  else return std::type_identity<T>{};
+}
+template <class T, class... A> struct common_elem { using type = T; };
+template <class T, class A, class... R> struct common_elem<T, A, R...> : common_elem<typename decltype(strong_step<T, A>())::type, R...> {};
+template <class T, class... A> struct weaken { using type = T; };
+template <class T, class A, class... R> struct weaken<T, A, R...> : weaken<typename decltype(weak_step<T, A>())::type, R...> {};
+template <class... A> using operand_elem_t = typename weaken<typename common_elem<void, A...>::type, A...>::type;
+
+template <class T, class A> TTENSOR_INLINE auto operand(A&& a) {
+  using D = std::remove_cvref_t<A>;
+  if constexpr (cpp_number<D>) {
+    return scalar_leaf<T>{static_cast<T>(a)};
+  } else {
+    auto e = as_expression(static_cast<A&&>(a));
+    if constexpr (std::is_same_v<elem_t<typename decltype(e)::scalar>, T>) return e;
+    else return node<cast_op<T>, decltype(e)>{make_bundle(static_cast<decltype(e)&&>(e))};
+  }
+}
+template <class Op, class... E> TTENSOR_INLINE node<Op, E...> make_node(E&&... e) { return {make_bundle(static_cast<E&&>(e)...)}; }
+
+template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
+  return Op::template operands<std::remove_cvref_t<A>...>([&](auto... t) {
+    return make_node<Op>(operand<typename decltype(t)::type>(static_cast<A&&>(a))...);
+  });
+}
+template <class A, class... R> constexpr auto deepest_of() {
+  if constexpr (sizeof...(R) == 0) return std::type_identity<A>{};
+  else {
+    using rest = typename decltype(deepest_of<R...>())::type;
+    if constexpr (depth_v<rest> > depth_v<A>) return std::type_identity<rest>{};
+    else return std::type_identity<A>{};
+  }
+}
+}  // namespace expr
+
+/// Applies an elementwise operator to anything: numbers and packs compute, scalar kinds follow their rule, arrays build a node.
+TTENSOR_NO_EXEC_CHECK
+template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A&&... a) {
+  if constexpr ((array_like<A> || ...)) {
+    return expr::build<Op>(expr::plain(static_cast<A&&>(a))...);
+  } else if constexpr ((element_proxy<A> || ...)) {
+    return apply<Op>(expr::plain(static_cast<A&&>(a))...);
+  } else {
+    using S = typename decltype(expr::deepest_of<std::remove_cvref_t<A>...>())::type;
+    if constexpr (depth_v<S> == 0) return Op::primal(a...);
+    else return kind_rule<S>::template apply<Op>(static_cast<A&&>(a)...);
+  }
+}
+
+TTENSOR_END

@@ -1,0 +1,151 @@
+// The flat program: a statement's expression type lowered, at compile time, to straight-line code of unique instructions.
+//
+//   exp(-x * x) * sin(x)   ->   program<7, ld<0>, ins<neg,0>, ld<1>, ins<mul,1,2>, ins<exp,3>, ld<2>, ins<sin,5>, ins<mul,4,6>>
+//
+// Everything that runs reads this type: the SIMD loop, the kernel, the dual loop, the backward loop, explain. Leaves of the
+// operator form keep separate slots; only placeholders (let, fuse) make two uses the same leaf.
+#pragma once
+#include "node.hpp"
+
+TTENSOR_BEGIN
+
+template <int Slot> struct ld {};                 // the value of leaf `Slot`
+template <class Op, int... I> struct ins {};      // Op applied to the values of instructions I...
+template <int Root, class... Ins> struct program {
+  static constexpr int root = Root;
+  static constexpr int length = static_cast<int>(sizeof...(Ins));
+  using list = type_list<Ins...>;
+};
+
+namespace lowering {
+template <int D, int... I> struct bound {};  // environment entry: placeholders of depth D are instructions I...
+
+template <class List, int Slots, int Root> struct state {
+  using list = List;
+  static constexpr int slots = Slots, root = Root;
+};
+
+template <class New, class... Ins> constexpr int find_or_end() {
+  int i = 0, at = static_cast<int>(sizeof...(Ins));
+  ((at = (at == static_cast<int>(sizeof...(Ins)) && std::is_same_v<New, Ins>) ? i : at, ++i), ...);
+  return at;
+}
+template <class New, int Slots, class... Ins> constexpr auto append(type_list<Ins...>) {
+  constexpr int i = find_or_end<New, Ins...>();
+  if constexpr (i < static_cast<int>(sizeof...(Ins))) return state<type_list<Ins...>, Slots, i>{};
+  else return state<type_list<Ins..., New>, Slots, i>{};
+}
+template <int D, int K, class... Env> constexpr int lookup() {
+  int found = -1;
+  auto one = [&]<int E, int... I>(bound<E, I...>) {
+    if (E == D) {
+      int v[] = {I...};
+      found = v[K];
+    }
+  };
+  (one(Env{}), ...);
+  return found;
+}
+
+template <class E> struct lower {  // a leaf: a new slot
+  template <class List, int Slots, class... Env> static constexpr auto run() { return append<ld<Slots>, Slots + 1>(List{}); }
+};
+template <int D, int K, class S, int R> struct lower<arg<D, K, S, R>> {
+  template <class List, int Slots, class... Env> static constexpr auto run() { return state<List, Slots, lookup<D, K, Env...>()>{}; }
+};
+// operands in order, carrying the instruction list; `Done` are the instruction numbers so far
+template <class List, int Slots, class... Env, int... Done> constexpr auto operands(int_list<Done...> d, type_list<>, type_list<Env...>) {
+  return bundle<state<List, Slots, 0>, int_list<Done...>>{{{}, {d}}};
+}
+template <class List, int Slots, class... Env, int... Done, class A, class... R>
+constexpr auto operands(int_list<Done...>, type_list<A, R...>, type_list<Env...> env) {
+  using S = decltype(lower<A>::template run<List, Slots, Env...>());
+  return operands<typename S::list, S::slots>(int_list<Done..., S::root>{}, type_list<R...>{}, env);
+}
+template <class Op, int Slots, class List, int... I> constexpr auto append_op(int_list<I...>) { return append<ins<Op, I...>, Slots>(List{}); }
+template <class Op, class... A> struct lower<node<Op, A...>> {
+  template <class List, int Slots, class... Env> static constexpr auto run() {
+    using P = decltype(operands<List, Slots>(int_list<>{}, type_list<A...>{}, type_list<Env...>{}));
+    using S = at_t<0, typename pair_of<P>::type>;
+    using I = at_t<1, typename pair_of<P>::type>;
+    return append_op<Op, S::slots, typename S::list>(I{});
+  }
+  template <class P> struct pair_of;
+  template <class X, class Y> struct pair_of<bundle<X, Y>> { using type = type_list<X, Y>; };
+};
+template <int D, class Body, class... B> struct lower<let_node<D, Body, B...>> {
+  template <class P> struct pair_of;
+  template <class X, class Y> struct pair_of<bundle<X, Y>> { using first = X; using second = Y; };
+  template <class S, class... Env, int... I> static constexpr auto body(int_list<I...>) {
+    return lower<Body>::template run<typename S::list, S::slots, bound<D, I...>, Env...>();
+  }
+  template <class List, int Slots, class... Env> static constexpr auto run() {
+    using P = pair_of<decltype(operands<List, Slots>(int_list<>{}, type_list<B...>{}, type_list<Env...>{}))>;
+    return body<typename P::first, Env...>(typename P::second{});
+  }
+};
+template <class S, class List> struct finish;
+template <class S, class... Ins> struct finish<S, type_list<Ins...>> { using type = program<S::root, Ins...>; };
+template <class E> using lowered = decltype(lower<E>::template run<type_list<>, 0>());
+}  // namespace lowering
+
+/// The flat program of an expression type.
+template <class E> using program_of = typename lowering::finish<lowering::lowered<E>, typename lowering::lowered<E>::list>::type;
+
+/// What the backward pass and the planner need to know of a program, as constant tables.
+struct ins_facts {
+  int operand[4];       // instruction numbers, -1 beyond the arity
+  int arity;
+  int slot;             // of a load, else -1
+  bool active;          // a derivative flows to this instruction
+  bool needed;          // its value is read by an active derivative rule
+};
+template <int M> struct program_facts {
+  ins_facts at[M > 0 ? M : 1];
+  constexpr bool keeps(int slot) const {  // the backward pass reads this leaf
+    for (int i = 0; i < M; ++i)
+      if (at[i].slot == slot && at[i].needed) return true;
+    return false;
+  }
+};
+namespace lowering {
+template <int K> constexpr ins_facts facts_of(ld<K>) { return {{-1, -1, -1, -1}, 0, K, false, false}; }
+template <class Op, int... I> constexpr ins_facts facts_of(ins<Op, I...>) {
+  static_assert(sizeof...(I) <= 4, "ttensor: an elementwise operator takes at most four operands");
+  ins_facts f{{-1, -1, -1, -1}, static_cast<int>(sizeof...(I)), -1, false, false};
+  int n = 0;
+  ((f.operand[n++] = I), ...);
+  return f;
+}
+template <int K> constexpr bool differentiable(ld<K>) { return true; }
+template <class Op, int... I> constexpr bool differentiable(ins<Op, I...>) { return Op::differentiable; }
+template <int K> constexpr unsigned reads(ld<K>, int) { return 0; }
+template <class Op, int... I> constexpr unsigned reads(ins<Op, I...>, int operand) { return Op::reads(operand); }
+}  // namespace lowering
+
+/// Facts of a program whose active leaves are the bits of `ActiveSlots`.
+template <std::uint64_t ActiveSlots, int Root, class... Ins> constexpr auto facts(program<Root, Ins...>) {
+  constexpr int M = static_cast<int>(sizeof...(Ins));
+  program_facts<M> f{{lowering::facts_of(Ins{})...}};
+  const bool diff[] = {lowering::differentiable(Ins{})..., false};
+  for (int i = 0; i < M; ++i) {
+    if (f.at[i].slot >= 0) f.at[i].active = f.at[i].slot < 64 && (ActiveSlots >> f.at[i].slot & 1u);
+    else
+      for (int j = 0; j < f.at[i].arity; ++j) f.at[i].active |= diff[i] && f.at[f.at[i].operand[j]].active;
+  }
+  for (int j = 0; j < 4; ++j) {  // values that rules of active operands read
+    const unsigned r[] = {lowering::reads(Ins{}, j)..., 0u};
+    for (int i = 0; i < M; ++i) {
+      if (j >= f.at[i].arity || !f.at[i].active || !f.at[f.at[i].operand[j]].active) continue;
+      for (int k = 0; k < f.at[i].arity; ++k)
+        if (r[i] >> k & 1u) f.at[f.at[i].operand[k]].needed = true;
+      if (r[i] >> f.at[i].arity & 1u) f.at[i].needed = true;
+    }
+  }
+  for (int i = M - 1; i >= 0; --i)  // recomputing a value needs its operands
+    if (f.at[i].needed)
+      for (int j = 0; j < f.at[i].arity; ++j) f.at[f.at[i].operand[j]].needed = true;
+  return f;
+}
+
+TTENSOR_END

@@ -1,0 +1,171 @@
+// Running a flat program on values: forward, and the reverse sweep of the same program. The values are whatever the
+// executor loads: numbers, SIMD packs, or duals of them. All intermediates live in registers.
+#pragma once
+#include "program.hpp"
+
+TTENSOR_BEGIN
+
+// ---- the algebra of local partials: what an operator's `partials` may return besides a value --------------------------
+struct unit {};                           // 1: the cotangent passes
+struct minus_unit {};                     // -1
+struct no_partial {};                     // not differentiable in this operand
+template <class C> struct when { C c; };    // the cotangent where c holds, else exactly 0 (selected, not multiplied)
+template <class C> struct unless { C c; };  // the cotangent where c does not hold
+template <class C, class D> struct tie { C take; D half; };  // all where `take` holds, one half where `half` does, else 0
+template <class P> struct both_absorb { P p; };  // like a value, and a zero on either side gives 0
+template <class... P> struct grads : bundle<P...> {
+  TTENSOR_HD constexpr grads(P... p) : bundle<P...>{{{p}...}} {}
+};
+template <class... P> grads(P...) -> grads<P...>;
+template <class C> when(C) -> when<C>;
+template <class C> unless(C) -> unless<C>;
+template <class P> both_absorb(P) -> both_absorb<P>;
+template <class C, class D> tie(C, D) -> tie<C, D>;
+
+struct add_op;
+struct mul_op;
+struct neg_op;
+struct where_op;
+struct absorb_op;
+struct absorb2_op;
+
+namespace sweeping {
+template <class P> inline constexpr bool is_when = false;
+template <class C> inline constexpr bool is_when<when<C>> = true;
+template <class P> inline constexpr bool is_unless = false;
+template <class C> inline constexpr bool is_unless<unless<C>> = true;
+template <class P> inline constexpr bool is_tie = false;
+template <class C, class D> inline constexpr bool is_tie<tie<C, D>> = true;
+template <class P> inline constexpr bool is_both = false;
+template <class C> inline constexpr bool is_both<both_absorb<C>> = true;
+
+/// ct (or a tangent) times the local partial p of Op. With Op::absorbs an exact 0 stays 0 whatever p is.
+TTENSOR_NO_EXEC_CHECK
+template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto scale(const C& ct, const P& p) {
+  if constexpr (std::is_same_v<P, unit>) return ct;
+  else if constexpr (std::is_same_v<P, minus_unit>) return apply<neg_op>(ct);
+  else if constexpr (is_when<P>) return apply<where_op>(p.c, ct, 0);
+  else if constexpr (is_unless<P>) return apply<where_op>(p.c, 0, ct);
+  else if constexpr (is_tie<P>) return apply<where_op>(p.take, ct, apply<where_op>(p.half, apply<mul_op>(ct, 0.5), 0));
+  else if constexpr (is_both<P>) return apply<absorb2_op>(ct, p.p);
+  else if constexpr (Op::absorbs) return apply<absorb_op>(ct, p);
+  else return apply<mul_op>(ct, p);
+}
+}  // namespace sweeping
+
+/// Lane type of a value a loop computes with: pack<T, N> -> T, dual<V> -> that of V.
+template <class V> struct lane { using type = V; };
+template <class T, int N> struct lane<pack<T, N>> { using type = T; };
+template <class V, int N> struct lane<dual<V, N>> : lane<V> {};
+template <class V> using lane_t = typename lane<V>::type;
+/// The same value with another lane type.
+template <class V, class T> struct relane { using type = T; };
+template <class U, int N, class T> struct relane<pack<U, N>, T> { using type = pack<T, N>; };
+template <class V, int N, class T> struct relane<dual<V, N>, T> { using type = dual<typename relane<V, T>::type, N>; };
+template <class V, class T> using relane_t = typename relane<V, T>::type;
+
+template <class To, class From> TTENSOR_HD TTENSOR_INLINE constexpr To convert_value(const From& x) {
+  if constexpr (std::is_same_v<To, From>) return x;
+  else if constexpr (is_dual_v<To> && is_dual_v<From>) return To::convert(x);
+  else if constexpr (is_pack_v<To> && is_pack_v<From>) return convert<lane_t<To>>(x);
+  else return To(x);
+}
+
+template <class Prog, class Leaves> struct sweep;
+template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>, type_list<L...>> {
+  static constexpr int M = static_cast<int>(sizeof...(Ins));
+  using prog = program<Root, Ins...>;
+  using instructions = type_list<Ins...>;
+  using leaf_list = type_list<L...>;
+  using leaf_values = bundle<L...>;
+
+  template <int I, class In = at_t<I, instructions>> struct value;
+  template <int I, int K> struct value<I, ld<K>> { using type = at_t<K, leaf_list>; };
+  template <int I, class Op, int... J> struct value<I, ins<Op, J...>> {
+    using type = decltype(apply<Op>(std::declval<const typename value<J>::type&>()...));
+  };
+  template <class S> struct all;
+  template <int... I> struct all<std::integer_sequence<int, I...>> { using type = bundle<typename value<I>::type...>; };
+  using values = typename all<std::make_integer_sequence<int, M>>::type;
+  using result = typename value<Root>::type;
+
+  TTENSOR_NO_EXEC_CHECK
+  template <int I, int K> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values& l, ld<K>) { at<I>(v) = at<K>(l); }
+  TTENSOR_NO_EXEC_CHECK
+  template <int I, class Op, int... J> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values&, ins<Op, J...>) {
+    at<I>(v) = apply<Op>(at<J>(v)...);
+  }
+  TTENSOR_NO_EXEC_CHECK
+  TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l) {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (step<I>(v, l, Ins{}), ...); }(std::make_integer_sequence<int, M>{});
+  }
+  TTENSOR_NO_EXEC_CHECK
+  TTENSOR_HD TTENSOR_INLINE static constexpr result run(const leaf_values& l) {
+    values v;
+    forward(v, l);
+    return at<Root>(v);
+  }
+
+  // ---- reverse: adjoints of all active instructions; the adjoint of an instruction has its lane type --------------------
+  template <class CT, int I> using adjoint_t = relane_t<CT, lane_t<typename value<I>::type>>;
+  template <class CT, class S> struct all_adjoints;
+  template <class CT, int... I> struct all_adjoints<CT, std::integer_sequence<int, I...>> { using type = bundle<adjoint_t<CT, I>...>; };
+  template <class CT> using adjoints = typename all_adjoints<CT, std::make_integer_sequence<int, M>>::type;
+
+  static constexpr bool is_first(const program_facts<M>& f, int consumer, int operand) {  // first contribution in reverse order
+    const int c = f.at[consumer].operand[operand];
+    if (c == Root) return false;  // seeded
+    for (int i = M - 1; i > consumer; --i)
+      if (f.at[i].active)
+        for (int j = 0; j < f.at[i].arity; ++j)
+          if (f.at[i].operand[j] == c) return false;
+    for (int j = 0; j < operand; ++j)
+      if (f.at[consumer].operand[j] == c) return false;
+    return true;
+  }
+  TTENSOR_NO_EXEC_CHECK
+  template <std::uint64_t Active, int I, int J, class Op, class CT, class G>
+  TTENSOR_HD TTENSOR_INLINE static constexpr void push(adjoints<CT>& a, const G& g) {
+    constexpr auto f = facts<Active>(prog{});
+    constexpr int c = f.at[I].operand[J];
+    if constexpr (f.at[c].active) {
+      using A = adjoint_t<CT, c>;
+      const A d = convert_value<A>(sweeping::scale<Op>(at<I>(a), at<J>(g)));
+      if constexpr (is_first(f, I, J)) at<c>(a) = d;
+      else at<c>(a) = apply<add_op>(at<c>(a), d);
+    }
+  }
+  TTENSOR_NO_EXEC_CHECK
+  template <std::uint64_t Active, class CT, int I, int K>
+  TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values&, adjoints<CT>&, ld<K>) {}
+  TTENSOR_NO_EXEC_CHECK
+  template <std::uint64_t Active, class CT, int I, class Op, int... J>
+  TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values& v, adjoints<CT>& a, ins<Op, J...>) {
+    constexpr auto f = facts<Active>(prog{});
+    if constexpr (f.at[I].active) {
+      const auto g = Op::partials(at<J>(v)..., at<I>(v));
+      [&]<int... K>(std::integer_sequence<int, K...>) { (push<Active, I, K, Op, CT>(a, g), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(J))>{});
+    }
+  }
+  /// Forward sweep, then adjoints of every active leaf for the cotangent `ct` of the root. Active: bit per slot.
+  TTENSOR_NO_EXEC_CHECK
+  template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse(const leaf_values& l, const CT& ct) {
+    values v;
+    forward(v, l);
+    adjoints<CT> a;
+    at<Root>(a) = convert_value<adjoint_t<CT, Root>>(ct);
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      (back<Active, CT, M - 1 - I>(v, a, at_t<M - 1 - I, instructions>{}), ...);
+    }(std::make_integer_sequence<int, M>{});
+    return a;
+  }
+  /// Instruction number of the load of a slot.
+  static constexpr int load_of(int slot) {
+    const int s[] = {lowering::facts_of(Ins{}).slot..., -1};
+    for (int i = 0; i < M; ++i)
+      if (s[i] == slot) return i;
+    return -1;
+  }
+};
+
+TTENSOR_END

@@ -1,0 +1,252 @@
+// Reference-counted blocks of elements, and cells: the identity that a tensor shares with its views.
+//
+// A *block* is bytes with holders. A *value* (leaf of an expression, copy, tape) holds a block; a write to a block that
+// somebody else holds goes to a fresh copy. A *cell* names "the elements of this tensor now": the tensor and its views
+// share it, and it moves to another block when a write has to detach from values.
+//
+// Counting is biased (Choi, Shull, Torrellas, "Biased reference counting", PACT 2018): holders made on the thread that
+// allocated the block are counted in `local` with plain loads and stores, all others in `shared` atomically, and all
+// local holders together count one in `shared`. Building and dropping an expression over live tensors therefore does no
+// atomic read-modify-write. A local holder that dies on another thread is posted to the owner's mailbox.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <vector>
+#include "pool.hpp"
+
+TTENSOR_BEGIN
+namespace mem {
+
+struct block {
+  std::atomic<std::int64_t> shared;  // holders elsewhere, + 1 while there are local ones, + 1 while the cell below lives
+  std::atomic<std::int64_t> local;   // holders of the owner thread; only that thread writes it
+  std::uint64_t owner;               // thread_id() of the allocating thread
+  std::size_t bytes;                 // of the whole allocation
+  memory_resource* from;
+  block* current;                    // cell part: where the elements are now
+  std::atomic<std::int64_t> cell_holders;  // cell part: the tensor and its views
+  std::uint64_t current_is_local;          // cell part: how the cell holds `current`
+  void* data() { return this + 1; }
+};
+static_assert(sizeof(block) == 64, "block headers keep the data 64-byte aligned");
+
+// Threads are numbered; a number is never used again, so a block can name an owner that has ended.
+inline std::atomic<std::uint64_t> last_thread_id{0};
+inline constinit thread_local std::uint64_t this_thread = 0;
+
+/// Local holders that died on other threads, waiting for the owner; after the owner ended they are settled at once.
+struct mailboxes {
+  struct box { std::uint64_t owner; std::vector<block*> posted; };
+  std::mutex lock;
+  std::vector<box> open;
+  std::atomic<std::uint64_t> pending{0};  // cheap hint that some box is not empty
+  static mailboxes& get() {
+    static mailboxes* all = new mailboxes;  // never destroyed: threads may outlive static objects
+    return *all;
+  }
+};
+void destroy(block* b) noexcept;
+inline void release_shared(block* b) noexcept {
+  if (b->shared.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(b);
+}
+inline void release_local(block* b) noexcept {  // on the owner thread, or with the owner gone
+  const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;
+  b->local.store(n, std::memory_order_relaxed);
+  if (TTENSOR_UNLIKELY(n == 0)) release_shared(b);
+}
+inline void destroy(block* b) noexcept { give_bytes(b, b->bytes, b->from); }
+
+inline void settle_mail(bool closing) noexcept {
+  mailboxes& m = mailboxes::get();
+  std::vector<block*> mine;
+  {
+    std::lock_guard<std::mutex> g(m.lock);
+    for (std::size_t i = 0; i < m.open.size(); ++i)
+      if (m.open[i].owner == this_thread) {
+        mine.swap(m.open[i].posted);
+        m.pending.fetch_sub(mine.size(), std::memory_order_relaxed);
+        if (closing) m.open.erase(m.open.begin() + static_cast<std::ptrdiff_t>(i));
+        break;
+      }
+  }
+  for (block* b : mine) release_local(b);
+}
+struct thread_registration {
+  thread_registration() {
+    this_thread = last_thread_id.fetch_add(1) + 1;
+    mailboxes& m = mailboxes::get();
+    std::lock_guard<std::mutex> g(m.lock);
+    m.open.push_back({this_thread, {}});
+  }
+  ~thread_registration() {
+    settle_mail(true);
+    this_thread = 0;
+  }
+};
+TTENSOR_NOINLINE inline void register_thread() {
+  cache.trim();  // constructs the cache first, so that it outlives the registration
+  static thread_local thread_registration r;
+  static_cast<void>(r);
+}
+TTENSOR_NOINLINE inline void release_foreign(block* b) noexcept {
+  mailboxes& m = mailboxes::get();
+  std::unique_lock<std::mutex> g(m.lock);
+  for (auto& box : m.open)
+    if (box.owner == b->owner) {
+      box.posted.push_back(b);
+      m.pending.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+  const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;  // the owner has ended; the lock orders us
+  b->local.store(n, std::memory_order_relaxed);
+  g.unlock();
+  if (n == 0) release_shared(b);
+}
+
+/// One holder of a block. Copies and moves freely; may be dropped on any thread.
+class block_ref {
+ public:
+  block_ref() = default;
+  explicit block_ref(block* b) : b_(b) {  // acquires
+    if (!b) return;
+    if (TTENSOR_LIKELY(b->owner == this_thread)) {
+      b->local.store(b->local.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      local_ = true;
+    } else {
+      b->shared.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  block_ref(const block_ref& o) : block_ref(o.b_) {}
+  block_ref(block_ref&& o) noexcept : b_(o.b_), local_(o.local_) { o.b_ = nullptr; }
+  block_ref& operator=(block_ref o) noexcept {
+    block* b = b_;
+    const bool l = local_;
+    b_ = o.b_;
+    local_ = o.local_;
+    o.b_ = b;
+    o.local_ = l;
+    return *this;
+  }
+  ~block_ref() { drop(b_, local_); }
+  block* get() const { return b_; }
+
+  static void drop(block* b, bool local) noexcept {
+    if (!b) return;
+    if (!local) release_shared(b);
+    else if (TTENSOR_LIKELY(b->owner == this_thread)) release_local(b);
+    else release_foreign(b);
+  }
+
+ private:
+  block* b_ = nullptr;
+  bool local_ = false;
+};
+
+/// The shared identity of a tensor and its views. The cell lives in the header of the tensor's first block.
+class cell_ref {
+ public:
+  cell_ref() = default;
+  explicit cell_ref(std::size_t data_bytes) : home_(new_block(data_bytes)) {
+    home_->shared.store(2, std::memory_order_relaxed);
+    home_->current = home_;
+    home_->current_is_local = 1;
+    home_->cell_holders.store(1, std::memory_order_relaxed);
+  }
+  cell_ref(const cell_ref& o) : home_(o.home_) {
+    if (home_) home_->cell_holders.fetch_add(1, std::memory_order_relaxed);
+  }
+  cell_ref(cell_ref&& o) noexcept : home_(o.home_) { o.home_ = nullptr; }
+  cell_ref& operator=(cell_ref o) noexcept {
+    block* h = home_;
+    home_ = o.home_;
+    o.home_ = h;
+    return *this;
+  }
+  ~cell_ref() { reset(); }
+  void reset() noexcept {
+    if (!home_) return;
+    if (home_->cell_holders.load(std::memory_order_acquire) == 1 || home_->cell_holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      block* cur = home_->current;
+      if (TTENSOR_LIKELY(cur == home_ && unique())) return destroy_home();
+      block_ref::drop(cur, home_->current_is_local != 0);
+      release_shared(home_);
+    }
+    home_ = nullptr;
+  }
+  explicit operator bool() const { return home_ != nullptr; }
+  block* current() const { return home_->current; }
+  void* data() const { return home_->current->data(); }
+  bool same(const cell_ref& o) const { return home_ == o.home_; }
+  bool has_views() const { return home_->cell_holders.load(std::memory_order_relaxed) > 1; }
+  /// True when no value holds the elements, so that they may be written.
+  bool unique() const { return unique_except(0); }
+  /// The same, not counting `leaves` holders made by this thread.
+  bool unique_except(std::int64_t leaves) const {
+    const block* c = home_->current;
+    const std::int64_t alone = c == home_ ? 2 : 1;
+    if (TTENSOR_LIKELY(c->owner == this_thread || leaves == 0))
+      return c->local.load(std::memory_order_relaxed) == 1 + leaves && c->shared.load(std::memory_order_acquire) == alone;
+    return c->local.load(std::memory_order_relaxed) == 1 && c->shared.load(std::memory_order_acquire) == alone + leaves;
+  }
+  block_ref value() const { return block_ref(home_->current); }
+  /// Moves the cell to a fresh block of the same size (contents NOT copied: the caller copies from `old`).
+  block_ref detach(std::size_t data_bytes) {
+    block_ref old(home_->current);
+    if (!has_views()) {
+      *this = cell_ref(data_bytes);
+    } else {
+      block* fresh = new_block(data_bytes);
+      block_ref::drop(home_->current, home_->current_is_local != 0);
+      home_->current = fresh;
+      home_->current_is_local = 1;
+    }
+    return old;
+  }
+  /// Points the cell at the elements of another, which gives up its hold.
+  void adopt(cell_ref& fresh) {
+    block_ref v = fresh.value();
+    fresh.reset();
+    block_ref::drop(home_->current, home_->current_is_local != 0);
+    home_->current = block_ref_release(static_cast<block_ref&&>(v), home_->current_is_local);
+  }
+  /// A cell over a block that values hold already: the O(1) copy of a tensor.
+  static cell_ref sharing(const block_ref& b) {
+    cell_ref c(std::size_t(0));
+    c.home_->current = block_ref_release(block_ref(b), c.home_->current_is_local);
+    release_local(c.home_);  // the fresh header's own element block is not used
+    return c;
+  }
+
+ private:
+  static block* block_ref_release(block_ref b, std::uint64_t& local) {
+    block* p = b.get();
+    local = p->owner == this_thread ? 1 : 0;
+    new (&b) block_ref();  // hand over the count
+    return p;
+  }
+  static block* new_block(std::size_t data_bytes) {
+    if (TTENSOR_UNLIKELY(this_thread == 0)) register_thread();
+    if (TTENSOR_UNLIKELY(mailboxes::get().pending.load(std::memory_order_relaxed) != 0)) settle_mail(false);
+    std::size_t bytes = sizeof(block) + data_bytes;
+    memory_resource* from = nullptr;
+    void* p = take_bytes(bytes, from);
+    block* b = new (p) block;
+    b->shared.store(1, std::memory_order_relaxed);
+    b->local.store(1, std::memory_order_relaxed);
+    b->owner = this_thread;
+    b->bytes = bytes;
+    b->from = from;
+    b->current = nullptr;
+    b->cell_holders.store(0, std::memory_order_relaxed);
+    b->current_is_local = 0;
+    return b;
+  }
+  void destroy_home() noexcept {
+    destroy(home_);
+    home_ = nullptr;
+  }
+  block* home_ = nullptr;
+};
+
+}  // namespace mem
+TTENSOR_END

@@ -1,0 +1,97 @@
+// Bytes for arrays: 64-byte aligned, from a per-thread cache of freed blocks so that repeated statements allocate nothing.
+#pragma once
+#include <cstdlib>
+#include <new>
+#include "../base/config.hpp"
+
+TTENSOR_BEGIN
+namespace mem {
+
+/// Where blocks come from. Derive to supply pinned, shared or counted memory; blocks remember the resource they came from.
+struct memory_resource {
+  virtual void* allocate(std::size_t bytes) = 0;  // 64-byte aligned; throws std::bad_alloc
+  virtual void deallocate(void* p, std::size_t bytes) noexcept = 0;
+  virtual ~memory_resource() = default;
+};
+
+struct statistics {
+  std::uint64_t blocks = 0;  // blocks handed out on this thread
+  std::uint64_t system = 0;  // of these, taken from the system and not from the cache
+};
+inline constinit thread_local statistics stats{};
+inline constinit thread_local memory_resource* default_resource = nullptr;  // null: the cache below
+
+/// Freed blocks by size class (four classes an octave, so at most a fifth is wasted), at most `limit` bytes in all.
+class block_cache {
+ public:
+  static constexpr int classes = 4 * 40;
+  static constexpr std::size_t limit = std::size_t(192) << 20;
+
+  static constexpr int class_of(std::size_t bytes) {  // smallest class that holds `bytes`
+    if (bytes <= 256) return static_cast<int>((bytes + 63) / 64);
+    const int log = 63 - __builtin_clzll(static_cast<unsigned long long>(bytes - 1));
+    return 4 * (log - 7) + static_cast<int>((bytes - 1) >> (log - 2) & 3) + 1;
+  }
+  static constexpr std::size_t bytes_of(int c) {
+    if (c <= 4) return static_cast<std::size_t>(c) * 64;
+    const int log = 7 + (c - 1) / 4;
+    return (std::size_t(1) << log) + static_cast<std::size_t>((c - 1) % 4 + 1) * (std::size_t(1) << (log - 2));
+  }
+  void* take(std::size_t& bytes) {
+    const int c = class_of(bytes);
+    bytes = bytes_of(c);
+    ++stats.blocks;
+    if (free_[c]) {
+      link* p = free_[c];
+      free_[c] = p->next;
+      held_ -= bytes;
+      return p;
+    }
+    ++stats.system;
+    void* p = std::aligned_alloc(heap_alignment, bytes);
+    if (!p) throw_bad_alloc();
+    return p;
+  }
+  void give(void* p, std::size_t bytes) noexcept {
+    if (held_ + bytes > limit || closed_) return std::free(p);
+    const int c = class_of(bytes);
+    held_ += bytes;
+    free_[c] = new (p) link{free_[c]};
+  }
+  ~block_cache() {
+    closed_ = true;
+    trim();
+  }
+  void trim() noexcept {
+    for (link*& head : free_)
+      while (head) {
+        link* next = head->next;
+        std::free(head);
+        head = next;
+      }
+    held_ = 0;
+  }
+
+ private:
+  struct link { link* next; };
+  [[noreturn]] static TTENSOR_NOINLINE void throw_bad_alloc() { TTENSOR_THROW_BAD_ALLOC(); }
+  link* free_[classes]{};
+  std::size_t held_ = 0;
+  bool closed_ = false;
+};
+inline thread_local block_cache cache;
+
+/// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken.
+inline void* take_bytes(std::size_t& bytes, memory_resource*& from) {
+  from = default_resource;
+  if (!from) return cache.take(bytes);
+  ++stats.blocks;
+  ++stats.system;
+  return from->allocate(bytes);
+}
+inline void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept {
+  from ? from->deallocate(p, bytes) : cache.give(p, bytes);
+}
+
+}  // namespace mem
+TTENSOR_END

@@ -1,0 +1,30 @@
+// namespace ttensor::math: one overload set for float, double, packs of them, and device code.
+#pragma once
+#include "math_exp.hpp"
+#include "math_libm.hpp"
+#include "math_log.hpp"
+#include "math_trig.hpp"
+
+TTENSOR_BEGIN
+namespace math {
+// half and bfloat16: computed in float, rounded once more.
+#define TTENSOR_MATH_HALF(name)                                                                  \
+  TTENSOR_HD TTENSOR_INLINE half name(half x) { return half(name(float(x))); }                   \
+  TTENSOR_HD TTENSOR_INLINE bfloat16 name(bfloat16 x) { return bfloat16(name(float(x))); }
+TTENSOR_MATH_HALF(abs)
+TTENSOR_MATH_HALF(sqrt)
+TTENSOR_MATH_HALF(floor)
+TTENSOR_MATH_HALF(ceil)
+TTENSOR_MATH_HALF(trunc)
+TTENSOR_MATH_HALF(exp)
+TTENSOR_MATH_HALF(log)
+TTENSOR_MATH_HALF(sin)
+TTENSOR_MATH_HALF(cos)
+TTENSOR_MATH_HALF(tanh)
+TTENSOR_MATH_HALF(sigmoid)
+#undef TTENSOR_MATH_HALF
+}  // namespace math
+TTENSOR_END
+
+#undef TTENSOR_MATH_UNARY
+#undef TTENSOR_MATH_SCALAR

@@ -1,0 +1,143 @@
+// What the compiler's vector types lack, from x86 intrinsics: SSE2 up to AVX-512.
+#pragma once
+#include "simd.hpp"
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#elif defined(__SSE4_1__)
+#include <smmintrin.h>
+#else
+#include <emmintrin.h>
+#endif
+
+TTENSOR_BEGIN
+namespace simd {
+
+#if TTENSOR_SIMD_BYTES == 64
+#define TTENSOR_X86(name) _mm512_##name
+#elif TTENSOR_SIMD_BYTES == 32
+#define TTENSOR_X86(name) _mm256_##name
+#else
+#define TTENSOR_X86(name) _mm_##name
+#endif
+#if TTENSOR_SIMD_BYTES == 64  // zero-masked with a full mask: the same instruction, but GCC 12 warns of its own undefined operand in the plain form
+#define TTENSOR_X86_PS(name, ...) _mm512_maskz_##name##_ps(__mmask16(-1), __VA_ARGS__)
+#define TTENSOR_X86_PD(name, ...) _mm512_maskz_##name##_pd(__mmask8(-1), __VA_ARGS__)
+#else
+#define TTENSOR_X86_PS(name, ...) TTENSOR_X86(name##_ps)(__VA_ARGS__)
+#define TTENSOR_X86_PD(name, ...) TTENSOR_X86(name##_pd)(__VA_ARGS__)
+#endif
+#define TTENSOR_BOTH_1(function, name)                                                                \
+  TTENSOR_INLINE vec<float> function(vec<float> a) { return (vec<float>)TTENSOR_X86_PS(name, a); }    \
+  TTENSOR_INLINE vec<double> function(vec<double> a) { return (vec<double>)TTENSOR_X86_PD(name, a); }
+#define TTENSOR_BOTH_2(function, name)                                                                                  \
+  TTENSOR_INLINE vec<float> function(vec<float> a, vec<float> b) { return (vec<float>)TTENSOR_X86_PS(name, a, b); }     \
+  TTENSOR_INLINE vec<double> function(vec<double> a, vec<double> b) { return (vec<double>)TTENSOR_X86_PD(name, a, b); }
+
+TTENSOR_BOTH_1(sqrt, sqrt)
+// a < b ? a : b and a > b ? a : b to the letter: b where either is NaN.
+TTENSOR_BOTH_2(min_raw, min)
+TTENSOR_BOTH_2(max_raw, max)
+
+#if TTENSOR_HAS_FMA
+TTENSOR_INLINE vec<float> fma(vec<float> a, vec<float> b, vec<float> c) { return (vec<float>)TTENSOR_X86(fmadd_ps)(a, b, c); }
+TTENSOR_INLINE vec<double> fma(vec<double> a, vec<double> b, vec<double> c) { return (vec<double>)TTENSOR_X86(fmadd_pd)(a, b, c); }
+#else
+TTENSOR_INLINE vec<float> fma(vec<float> a, vec<float> b, vec<float> c) { return a * b + c; }
+TTENSOR_INLINE vec<double> fma(vec<double> a, vec<double> b, vec<double> c) { return a * b + c; }
+#endif
+
+#if defined(__SSE4_1__)
+#define TTENSOR_BOTH_ROUND(function, op, mode)                                                                                 \
+  TTENSOR_INLINE vec<float> function(vec<float> a) { return (vec<float>)TTENSOR_X86_PS(op, a, mode | _MM_FROUND_NO_EXC); }     \
+  TTENSOR_INLINE vec<double> function(vec<double> a) { return (vec<double>)TTENSOR_X86_PD(op, a, mode | _MM_FROUND_NO_EXC); }
+#if TTENSOR_SIMD_BYTES == 64
+TTENSOR_BOTH_ROUND(floor, roundscale, _MM_FROUND_TO_NEG_INF)
+TTENSOR_BOTH_ROUND(ceil, roundscale, _MM_FROUND_TO_POS_INF)
+TTENSOR_BOTH_ROUND(trunc, roundscale, _MM_FROUND_TO_ZERO)
+#else
+TTENSOR_BOTH_ROUND(floor, round, _MM_FROUND_TO_NEG_INF)
+TTENSOR_BOTH_ROUND(ceil, round, _MM_FROUND_TO_POS_INF)
+TTENSOR_BOTH_ROUND(trunc, round, _MM_FROUND_TO_ZERO)
+#endif
+#undef TTENSOR_BOTH_ROUND
+#else
+#define TTENSOR_LANES(name)                                                                                             \
+  TTENSOR_INLINE vec<float> name(vec<float> a) { for (int i = 0; i < 4; ++i) a[i] = __builtin_##name##f(a[i]); return a; } \
+  TTENSOR_INLINE vec<double> name(vec<double> a) { for (int i = 0; i < 2; ++i) a[i] = __builtin_##name(a[i]); return a; }
+TTENSOR_LANES(floor)
+TTENSOR_LANES(ceil)
+TTENSOR_LANES(trunc)
+#undef TTENSOR_LANES
+#endif
+
+#if TTENSOR_SIMD_BYTES == 64
+
+// Ordered and quiet, except not-equal, which is true of NaN.
+#define TTENSOR_COMPARE(function, predicate, integer)                                                                             \
+  TTENSOR_INLINE mask<4> function(vec<float> a, vec<float> b) { return _mm512_cmp_ps_mask(a, b, predicate); }                     \
+  TTENSOR_INLINE mask<8> function(vec<double> a, vec<double> b) { return _mm512_cmp_pd_mask(a, b, predicate); }                   \
+  TTENSOR_INLINE mask<4> function(vec<std::int32_t> a, vec<std::int32_t> b) { return _mm512_cmp_epi32_mask((__m512i)a, (__m512i)b, integer); } \
+  TTENSOR_INLINE mask<8> function(vec<std::int64_t> a, vec<std::int64_t> b) { return _mm512_cmp_epi64_mask((__m512i)a, (__m512i)b, integer); }
+TTENSOR_COMPARE(eq, _CMP_EQ_OQ, _MM_CMPINT_EQ)
+TTENSOR_COMPARE(ne, _CMP_NEQ_UQ, _MM_CMPINT_NE)
+TTENSOR_COMPARE(lt, _CMP_LT_OQ, _MM_CMPINT_LT)
+TTENSOR_COMPARE(le, _CMP_LE_OQ, _MM_CMPINT_LE)
+#undef TTENSOR_COMPARE
+TTENSOR_INLINE vec<float> select(mask<4> m, vec<float> a, vec<float> b) { return (vec<float>)_mm512_mask_blend_ps(m, b, a); }
+TTENSOR_INLINE vec<double> select(mask<8> m, vec<double> a, vec<double> b) { return (vec<double>)_mm512_mask_blend_pd(m, b, a); }
+TTENSOR_INLINE vec<std::int32_t> select(mask<4> m, vec<std::int32_t> a, vec<std::int32_t> b) { return (vec<std::int32_t>)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a); }
+TTENSOR_INLINE vec<std::int64_t> select(mask<8> m, vec<std::int64_t> a, vec<std::int64_t> b) { return (vec<std::int64_t>)_mm512_mask_blend_epi64(m, (__m512i)b, (__m512i)a); }
+TTENSOR_INLINE bool all(mask<4> m) { return m == 0xffff; }
+TTENSOR_INLINE bool all(mask<8> m) { return m == 0xff; }
+TTENSOR_INLINE bool any(mask<4> m) { return m != 0; }
+TTENSOR_INLINE bool any(mask<8> m) { return m != 0; }
+
+// p * 2^n with one rounding; and x = m 2^e with 3/4 <= m < 3/2 (m is NaN for x < 0; e is -inf and inf for x = +0 and inf).
+TTENSOR_BOTH_2(scale, scalef)
+TTENSOR_BOTH_1(exponent, getexp)
+TTENSOR_INLINE vec<float> mantissa(vec<float> x) { return (vec<float>)TTENSOR_X86_PS(getmant, x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
+TTENSOR_INLINE vec<double> mantissa(vec<double> x) { return (vec<double>)TTENSOR_X86_PD(getmant, x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
+
+#else
+
+template <class V> TTENSOR_INLINE auto eq(V a, V b) { return a == b; }
+template <class V> TTENSOR_INLINE auto ne(V a, V b) { return a != b; }
+template <class V> TTENSOR_INLINE auto lt(V a, V b) { return a < b; }
+template <class V> TTENSOR_INLINE auto le(V a, V b) { return a <= b; }
+#if defined(__SSE4_1__)
+TTENSOR_INLINE vec<float> select(mask<4> m, vec<float> a, vec<float> b) { return (vec<float>)TTENSOR_X86(blendv_ps)(b, a, (vec<float>)m); }
+TTENSOR_INLINE vec<double> select(mask<8> m, vec<double> a, vec<double> b) { return (vec<double>)TTENSOR_X86(blendv_pd)(b, a, (vec<double>)m); }
+TTENSOR_INLINE vec<std::int32_t> select(mask<4> m, vec<std::int32_t> a, vec<std::int32_t> b) { return (vec<std::int32_t>)select(m, (vec<float>)a, (vec<float>)b); }
+TTENSOR_INLINE vec<std::int64_t> select(mask<8> m, vec<std::int64_t> a, vec<std::int64_t> b) { return (vec<std::int64_t>)select(m, (vec<double>)a, (vec<double>)b); }
+#else
+template <class M, class V> TTENSOR_INLINE V select(M m, V a, V b) { return (V)((m & (M)a) | (~m & (M)b)); }
+#endif
+TTENSOR_INLINE bool all(mask<4> m) { return TTENSOR_X86(movemask_ps)((vec<float>)m) == (1 << (TTENSOR_SIMD_BYTES / 4)) - 1; }
+TTENSOR_INLINE bool all(mask<8> m) { return TTENSOR_X86(movemask_pd)((vec<double>)m) == (1 << (TTENSOR_SIMD_BYTES / 8)) - 1; }
+TTENSOR_INLINE bool any(mask<4> m) { return TTENSOR_X86(movemask_ps)((vec<float>)m) != 0; }
+TTENSOR_INLINE bool any(mask<8> m) { return TTENSOR_X86(movemask_pd)((vec<double>)m) != 0; }
+
+#endif
+
+// Past the caches; p aligned to the register.
+template <class V>
+TTENSOR_INLINE void stream(V x, void* p) {
+#if TTENSOR_SIMD_BYTES == 64
+  _mm512_stream_si512((__m512i*)p, (__m512i)x);
+#elif TTENSOR_SIMD_BYTES == 32
+  _mm256_stream_si256((__m256i*)p, (__m256i)x);
+#else
+  _mm_stream_si128((__m128i*)p, (__m128i)x);
+#endif
+}
+TTENSOR_INLINE void stream_fence() { _mm_sfence(); }
+
+#undef TTENSOR_BOTH_1
+#undef TTENSOR_BOTH_2
+#undef TTENSOR_X86_PS
+#undef TTENSOR_X86_PD
+#undef TTENSOR_X86
+
+}  // namespace simd
+TTENSOR_END

@@ -1,0 +1,77 @@
+// + - * / and negation, and the two multiplications in which an exact zero absorbs infinities and NaN.
+#pragma once
+#include "comparison.hpp"
+
+TTENSOR_BEGIN
+
+struct add_op : elementwise<2> {
+  static constexpr const char* name = "add";
+  static constexpr unsigned reads(int) { return 0; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a + b; }
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) { return grads{unit{}, unit{}}; }
+};
+struct sub_op : elementwise<2> {
+  static constexpr const char* name = "sub";
+  static constexpr unsigned reads(int) { return 0; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a - b; }
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) { return grads{unit{}, minus_unit{}}; }
+};
+struct neg_op : elementwise<1> {
+  static constexpr const char* name = "neg";
+  static constexpr unsigned reads(int) { return 0; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return -a; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y&) { return grads{minus_unit{}}; }
+};
+struct mul_op : elementwise<2> {
+  static constexpr const char* name = "mul";
+  static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a * b; }
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) { return grads<B, A>{b, a}; }
+};
+/// Division. Integer division by zero gives 0.
+struct div_op : elementwise<2> {
+  static constexpr const char* name = "div";
+  static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 3u; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
+    if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return b == 0 ? decltype(a / b)(0) : a / b;
+    else return a / b;
+  }
+  // y = a / b:  dy/da = 1 / b,  dy/db = -y / b
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B& b, const Y& y) {
+    const auto r = apply<div_op>(1, b);
+    return grads{r, apply<neg_op>(apply<mul_op>(y, r))};
+  }
+};
+
+namespace ops {
+template <class A> TTENSOR_HD TTENSOR_INLINE constexpr auto zero_where(const A& is_zero, const auto& x) {
+  if constexpr (is_pack_v<std::remove_cvref_t<decltype(x)>>) return select(is_zero, std::remove_cvref_t<decltype(x)>(0), x);
+  else return is_zero ? std::remove_cvref_t<decltype(x)>(0) : x;
+}
+}  // namespace ops
+/// ct * p, and exactly 0 where ct is 0. Not public: it multiplies cotangents (and tangents) with local partials.
+struct absorb_op : elementwise<2> {
+  static constexpr const char* name = "absorb";
+  static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& ct, const B& p) {
+    const auto y = ct * p;
+    return ops::zero_where(ct == A(0), y);
+  }
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& ct, const B& p, const Y&) {
+    return grads{p, both_absorb{ct}};
+  }
+};
+/// a * b, and exactly 0 where either is 0.
+struct absorb2_op : elementwise<2> {
+  static constexpr const char* name = "absorb2";
+  static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
+    const auto y = a * b;
+    return ops::zero_where((a == A(0)) || (b == B(0)), y);
+  }
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) {
+    return grads{both_absorb{b}, both_absorb{a}};
+  }
+};
+
+TTENSOR_END

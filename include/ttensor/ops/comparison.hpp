@@ -1,0 +1,47 @@
+// == != < <= > >= and the logical operators. The result is a mask; masks carry no derivative.
+#pragma once
+#include "family.hpp"
+
+TTENSOR_BEGIN
+
+struct equal_op : comparison {
+  static constexpr const char* name = "equal";
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a == b; }
+};
+struct not_equal_op : comparison {
+  static constexpr const char* name = "not_equal";
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a != b; }
+};
+struct less_op : comparison {
+  static constexpr const char* name = "less";
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a < b; }
+};
+struct less_equal_op : comparison {
+  static constexpr const char* name = "less_equal";
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a <= b; }
+};
+struct greater_op : comparison {
+  static constexpr const char* name = "greater";
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a > b; }
+};
+struct greater_equal_op : comparison {
+  static constexpr const char* name = "greater_equal";
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a >= b; }
+};
+struct logical_and_op : comparison {
+  static constexpr const char* name = "logical_and";
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a && b; }
+};
+struct logical_or_op : comparison {
+  static constexpr const char* name = "logical_or";
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a || b; }
+};
+struct logical_not_op : elementwise<1> {
+  static constexpr const char* name = "logical_not";
+  static constexpr bool differentiable = false;
+  template <class S> using result = join_chain_t<bool, S>;
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return !a; }
+  template <class A, class Y> static constexpr auto partials(const A&, const Y&) { return grads<no_partial>{{}}; }
+};
+
+TTENSOR_END

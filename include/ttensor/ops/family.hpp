@@ -1,0 +1,47 @@
+// The elementwise family: an operator is a struct that gives its name, its value and its partials; everything else has a
+// default here. See CONTRIBUTING.md for adding one.
+#pragma once
+#include "../expr/sweep.hpp"
+
+TTENSOR_BEGIN
+
+/// Defaults of elementwise operators. An operator overrides what differs and says why.
+template <int Arity> struct elementwise {
+  using ttensor_operator = void;
+  static constexpr int arity = Arity;
+  static constexpr bool differentiable = true;
+  static constexpr bool absorbs = true;  // an exact-zero cotangent gives 0 even when the partial is inf or NaN; false where it never is
+  /// Bits of the operands (bit `arity`: the output) that the partial with respect to `operand` reads.
+  static constexpr unsigned reads(int operand) { return static_cast<void>(operand), (2u << Arity) - 1; }
+  /// Scalar of the result; operands have been brought to one element type.
+  template <class... S> using result = join_chain_t<elem_t<at_t<0, type_list<S...>>>, S...>;
+  /// Element type each operand is brought to: calls f(type_identity<T>...).
+  template <class... A, class F> TTENSOR_INLINE static auto operands(F&& f) {
+    using T = expr::operand_elem_t<A...>;
+    return [&]<class... X>(type_list<X...>) { return f(std::type_identity<std::conditional_t<true, T, X>>{}...); }(type_list<A...>{});
+  }
+};
+/// Functions of a real or complex argument: integers are taken to double first.
+template <int Arity> struct real_elementwise : elementwise<Arity> {
+  template <class... A, class F> TTENSOR_INLINE static auto operands(F&& f) {
+    using T = expr::operand_elem_t<A...>;
+    using U = std::conditional_t<is_differentiable_v<T>, T, double>;
+    return [&]<class... X>(type_list<X...>) { return f(std::type_identity<std::conditional_t<true, U, X>>{}...); }(type_list<A...>{});
+  }
+};
+/// Comparisons and logic: a mask, no derivative.
+struct comparison : elementwise<2> {
+  static constexpr bool differentiable = false;
+  static constexpr unsigned reads(int) { return 0; }
+  template <class... S> using result = join_chain_t<bool, S...>;
+  template <class... X> static constexpr auto partials(const X&...) { return grads<no_partial, no_partial>{{}, {}}; }
+};
+
+/// What an elementwise operator must supply: see elementwise.
+template <class Op> concept elementwise_operator = requires {
+  typename Op::ttensor_operator;
+  { Op::arity } -> std::convertible_to<int>;
+  { Op::name } -> std::convertible_to<const char*>;
+};
+
+TTENSOR_END

@@ -1,0 +1,122 @@
+// Extents and strides: run-time dims<R>, and the static or mixed extents that can stand in a tensor's type.
+#pragma once
+#include "../base/error.hpp"
+#include "../base/meta.hpp"
+
+TTENSOR_BEGIN
+
+/// R run-time extents (or strides, in elements).
+template <int R> using dims = array<index_t, R>;
+template <int R> constexpr dims<R> ones() {
+  dims<R> d{};
+  for (index_t& x : d) x = 1;
+  return d;
+}
+
+template <index_t... E> struct extents_t {
+  static constexpr int rank = static_cast<int>(sizeof...(E));
+  static constexpr index_t at(int d) {
+    index_t v[sizeof...(E) + 1] = {E..., 0};
+    return v[d];
+  }
+  static constexpr bool all_static = ((E != dyn) && ...);
+  static constexpr index_t static_size = all_static ? (index_t(1) * ... * E) : dyn;
+};
+/// extents<dyn, 3>: a value, so that it can be a template argument of tensor.
+template <index_t... E> inline constexpr extents_t<E...> extents{};
+
+namespace shape {
+template <class S> struct traits {  // an int: the rank, all extents dynamic
+  static constexpr bool is_static = false;
+};
+template <auto Shape> constexpr int rank_of() {
+  if constexpr (std::is_integral_v<decltype(Shape)>) return static_cast<int>(Shape);
+  else return decltype(Shape)::rank;
+}
+template <auto Shape> constexpr index_t extent_of(int d) {  // dyn unless the type fixes it
+  if constexpr (std::is_integral_v<decltype(Shape)>) return static_cast<void>(d), dyn;
+  else return decltype(Shape)::at(d);
+}
+template <auto Shape> constexpr bool all_static() {
+  if constexpr (std::is_integral_v<decltype(Shape)>) return false;
+  else return decltype(Shape)::all_static;
+}
+template <auto Shape> constexpr dims<rank_of<Shape>()> static_dims() {  // dynamic extents as 0
+  dims<rank_of<Shape>()> e{};
+  for (int d = 0; d < rank_of<Shape>(); ++d) e[d] = extent_of<Shape>(d) == dyn ? 0 : extent_of<Shape>(d);
+  return e;
+}
+
+template <int R> TTENSOR_HD constexpr index_t size(const dims<R>& e) {
+  index_t n = 1;
+  for (int d = 0; d < R; ++d) n *= e[d];
+  return n;
+}
+template <int R> TTENSOR_HD constexpr dims<R> row_major(const dims<R>& e) {
+  dims<R> s{};
+  index_t n = 1;
+  for (int d = R - 1; d >= 0; --d) {
+    s[d] = n;
+    n *= e[d];
+  }
+  return s;
+}
+template <int R> TTENSOR_HD constexpr bool is_row_major(const dims<R>& e, const dims<R>& s) {
+  index_t n = 1;
+  for (int d = R - 1; d >= 0; --d) {
+    if (e[d] != 1 && s[d] != n) return false;
+    n *= e[d];
+  }
+  return true;
+}
+template <int R> std::string text(const dims<R>& e) { return shape_text(e.v, R); }
+
+/// NumPy broadcasting of `b` into the running shape `a` (right aligned). False when an extent differs and neither is 1.
+template <int R, int Q> constexpr bool broadcast_into(dims<R>& a, const dims<Q>& b) {
+  static_assert(Q <= R);
+  bool ok = true;
+  for (int d = 0; d < Q; ++d) {
+    index_t& x = a[R - Q + d];
+    if (x == b[d]) continue;
+    if (x == 1) x = b[d];
+    else if (b[d] != 1) ok = false;
+  }
+  return ok;
+}
+
+/// The axis in [0, rank) that a possibly negative axis names; axis_error otherwise.
+inline int normalize_axis(index_t axis, int rank, const char* op) {
+  if (TTENSOR_UNLIKELY(axis < -rank || axis >= rank))
+    raise<axis_error>(std::string("[") + op + "] axis " + std::to_string(axis) + " is outside [-" + std::to_string(rank) + ", " +
+                             std::to_string(rank) + "); give an axis of the array [TT-A01]");
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+}  // namespace shape
+
+/// axes{0, 2}: the axes a reduction works on; negative ones count from the end.
+template <int N> struct axes {
+  index_t v[N > 0 ? N : 1];
+};
+template <std::integral... I> axes(I...) -> axes<static_cast<int>(sizeof...(I))>;
+
+/// Which of R axes are named, and the axes that stay.
+template <int R> struct axis_set {
+  bool reduced[R > 0 ? R : 1]{};
+};
+namespace shape {
+template <int R, int N> axis_set<R> select_axes(const axes<N>& a, const char* op) {
+  axis_set<R> s;
+  for (int i = 0; i < N; ++i) {
+    bool& r = s.reduced[normalize_axis(a.v[i], R, op)];
+    if (r) raise<axis_error>(std::string("[") + op + "] axis " + std::to_string(a.v[i]) + " is named twice [TT-A02]");
+    r = true;
+  }
+  return s;
+}
+}  // namespace shape
+
+/// keepdims: reductions leave an extent of 1 where they reduced.
+struct keepdims_t {};
+inline constexpr keepdims_t keepdims{};
+
+TTENSOR_END

@@ -1,0 +1,99 @@
+// Slices: all, range, newaxis, ellipsis and integers, applied to a layout map.
+#pragma once
+#include <limits>
+#include "extents.hpp"
+
+TTENSOR_BEGIN
+
+/// `all` keeps an axis whole in a slice; called, all(x) is the reduction (floor 8 gives it its body).
+struct all_t {
+  template <class... A> auto operator()(const A&... a) const;
+};
+struct newaxis_t {};
+struct ellipsis_t {};
+inline constexpr all_t all{};
+inline constexpr newaxis_t newaxis{};
+inline constexpr ellipsis_t ellipsis{};
+
+/// range(stop), range(start, stop), range(start, stop, step) as a Python slice: negative positions count from the end,
+/// positions beyond the ends are clamped, a negative step walks backwards (range(end, end, -1) reverses).
+struct range {
+  static constexpr index_t open = std::numeric_limits<index_t>::min();
+  index_t start = open, stop = open, step = 1;
+  constexpr explicit range(index_t stop_) : stop(stop_) {}
+  constexpr range(index_t start_, index_t stop_, index_t step_ = 1) : start(start_), stop(stop_), step(step_) {}
+};
+/// An open end of a range: range(2, end), range(end, end, -1).
+inline constexpr index_t end = range::open;
+
+/// Where the elements of an array lie in a store: axis d of element i adds i * stride[d] to `offset` (in elements).
+template <int R> struct layout_map {
+  index_t offset;
+  dims<R> extent, stride;
+  static layout_map row_major(const dims<R>& e) { return {0, e, shape::row_major(e)}; }
+};
+
+namespace shape {
+template <class A> inline constexpr bool is_index_v = std::is_integral_v<std::remove_cvref_t<A>> && !std::is_same_v<std::remove_cvref_t<A>, bool>;
+template <class A> inline constexpr bool is_slice_v = std::is_same_v<A, all_t> || std::is_same_v<A, newaxis_t> || std::is_same_v<A, ellipsis_t> ||
+                                                      std::is_same_v<A, range> || is_index_v<A>;
+template <class... A> constexpr int consumed() { return ((std::is_same_v<A, newaxis_t> || std::is_same_v<A, ellipsis_t> ? 0 : 1) + ... + 0); }
+template <int R, class... A> constexpr int sliced_rank() { return R + ((std::is_same_v<A, newaxis_t> ? 1 : is_index_v<A> ? -1 : 0) + ... + 0); }
+
+[[noreturn]] TTENSOR_NOINLINE inline void index_failure(const char* op, index_t i, index_t n, int axis) {
+  raise<index_error>(std::string("[") + op + "] index " + std::to_string(i) + " is out of range for axis " + std::to_string(axis) +
+                                       " of extent " + std::to_string(n) + " [TT-I01]");
+}
+inline index_t normalize_index(index_t i, index_t n, int axis, const char* op = "index") {
+  if (TTENSOR_UNLIKELY(i < -n || i >= n)) index_failure(op, i, n, axis);
+  return i < 0 ? i + n : i;
+}
+struct slice_cursor {
+  int from = 0, to = 0;
+};
+template <int R, int Q> void slice_one(const layout_map<R>& m, layout_map<Q>& r, slice_cursor& c, int, all_t) {
+  r.extent[c.to] = m.extent[c.from];
+  r.stride[c.to++] = m.stride[c.from++];
+}
+template <int R, int Q> void slice_one(const layout_map<R>&, layout_map<Q>& r, slice_cursor& c, int, newaxis_t) {
+  r.extent[c.to] = 1;
+  r.stride[c.to++] = 0;
+}
+template <int R, int Q> void slice_one(const layout_map<R>& m, layout_map<Q>& r, slice_cursor& c, int rest, ellipsis_t) {
+  for (; rest > 0; --rest) slice_one(m, r, c, 0, all);
+}
+template <int R, int Q> void slice_one(const layout_map<R>& m, layout_map<Q>& r, slice_cursor& c, int, range s) {
+  if (s.step == 0) raise<index_error>("[slice] step 0; give a positive or negative step [TT-I02]");
+  const index_t n = m.extent[c.from];
+  auto place = [&](index_t p, index_t fallback, index_t low, index_t high) {
+    if (p == range::open) return fallback;
+    if (p < 0) p += n;
+    return p < low ? low : p > high ? high : p;
+  };
+  const bool up = s.step > 0;
+  const index_t a = place(s.start, up ? 0 : n - 1, up ? 0 : -1, up ? n : n - 1);
+  const index_t b = place(s.stop, up ? n : -1, up ? 0 : -1, up ? n : n - 1);
+  const index_t count = up ? (b > a ? (b - a + s.step - 1) / s.step : 0) : (a > b ? (a - b - s.step - 1) / -s.step : 0);
+  if (count > 0) r.offset += a * m.stride[c.from];
+  r.extent[c.to] = count;
+  r.stride[c.to++] = s.step * m.stride[c.from++];
+}
+template <int R, int Q, class I> requires is_index_v<I> void slice_one(const layout_map<R>& m, layout_map<Q>& r, slice_cursor& c, int, I i) {
+  r.offset += normalize_index(static_cast<index_t>(i), m.extent[c.from], c.from, "slice") * m.stride[c.from];
+  ++c.from;
+}
+/// The map of the sliced array. Axes that no argument names are kept whole.
+template <int R, class... A> auto slice(const layout_map<R>& m, const A&... a) {
+  static_assert(consumed<A...>() <= R, "ttensor: more indices than the array has axes");
+  static_assert((std::is_same_v<A, ellipsis_t> + ... + 0) <= 1, "ttensor: at most one ellipsis in an index");
+  constexpr int Q = sliced_rank<R, A...>();
+  layout_map<Q> r{m.offset, {}, {}};
+  slice_cursor c;
+  const int rest = R - consumed<A...>();
+  (slice_one(m, r, c, rest, a), ...);
+  while (c.from < R) slice_one(m, r, c, 0, all);
+  return r;
+}
+}  // namespace shape
+
+TTENSOR_END

@@ -1,0 +1,5 @@
+// Arrays without derivatives: tensors, views, expressions, reductions.
+#pragma once
+#include "tensor/operators.hpp"
+#include "tensor/factories.hpp"
+#include "tensor/reduce.hpp"

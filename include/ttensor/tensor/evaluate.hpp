@@ -1,0 +1,191 @@
+// Evaluating a statement: gather the planes of its leaves, decide where the result may be written, run the planner and
+// the fused loop. The same code serves every scalar kind, because batch axes are leading axes and duals are planes.
+#pragma once
+#include "../run/map.hpp"
+#include "store.hpp"
+
+TTENSOR_BEGIN
+
+namespace eval_detail {
+// ---- types: the leaves of an expression in slot order -----------------------------------------------------------------
+template <class... L> constexpr type_list<L...> concat(type_list<L...>) { return {}; }
+template <class... A, class... B, class... C> constexpr auto concat(type_list<A...>, type_list<B...>, C... c) {
+  return concat(type_list<A..., B...>{}, c...);
+}
+template <class E> struct leaves_of { using type = type_list<E>; };
+template <int D, int K, class S, int R> struct leaves_of<arg<D, K, S, R>> { using type = type_list<>; };
+template <class Op, class... A> struct leaves_of<node<Op, A...>> { using type = decltype(concat(typename leaves_of<A>::type{}...)); };
+template <int D, class Body, class... B> struct leaves_of<let_node<D, Body, B...>> {
+  using type = decltype(concat(typename leaves_of<B>::type{}..., typename leaves_of<Body>::type{}));
+};
+template <class L> using leaf_core = std::conditional_t<is_scalar_leaf_v<L> && batch_levels_v<typename L::scalar> == 0,
+                                                        run::uniform<core_t<typename L::scalar>>, core_t<typename L::scalar>>;
+}  // namespace eval_detail
+template <class E> using leaves_of_t = typename eval_detail::leaves_of<E>::type;
+
+namespace eval_detail {
+/// Strides of a plane aligned to the statement: batch axes from the oldest level, array axes from the right.
+template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const plane<Q>& p, int levels, int statement_levels) {
+  for (int d = 0; d < RT; ++d) to.stride[d] = 0;
+  for (int d = 0; d < levels; ++d) to.stride[d] = p.extent[d] == 1 ? 0 : p.stride[d];
+  const int own = Q - levels;
+  for (int d = 0; d < own; ++d) to.stride[RT - own + d] = p.extent[levels + d] == 1 ? 0 : p.stride[levels + d];
+  static_cast<void>(statement_levels);
+}
+[[noreturn]] TTENSOR_NOINLINE inline void batch_mismatch(index_t a, index_t b) {
+  raise<shape_error>("[vmap] mapped sizes differ: " + std::to_string(a) + " and " + std::to_string(b) + "; mapped axes must have one extent [TT-S05]");
+}
+}  // namespace eval_detail
+
+/// Batch extents of a statement of scalar S: the largest over its leaves, level by level.
+template <class S, class E> dims<batch_levels_v<S>> batch_of(const E& e) {
+  dims<batch_levels_v<S>> b{};
+  for (index_t& x : b) x = 1;
+  if constexpr (batch_levels_v<S> > 0)
+    e.leaves([&]<class L>(const L& l) {
+      constexpr int levels = batch_levels_v<typename L::scalar>;
+      if constexpr (levels > 0)
+        l.planes([&](auto, const auto& p) {
+          for (int d = 0; d < levels; ++d) {
+            if (p.extent[d] == 1 || p.extent[d] == b[d]) continue;
+            if (b[d] != 1) eval_detail::batch_mismatch(b[d], p.extent[d]);
+            b[d] = p.extent[d];
+          }
+        });
+    });
+  return b;
+}
+
+/// A statement made ready to run: planes of the output and of every leaf.
+template <class S, class E, int R = E::rank> struct statement {
+  using out_core = core_t<S>;
+  static constexpr int rank = R, levels = batch_levels_v<S>, full_rank = rank + levels;
+  static_assert(full_rank <= run::max_rank, "ttensor: at most 12 axes in one statement, vmap axes included");
+  template <class List> struct with;
+  template <class... L> struct with<type_list<L...>> {
+    using kernel = run::map_kernel<program_of<E>, out_core, eval_detail::leaf_core<L>...>;
+    using table = run::plane_table<out_core, eval_detail::leaf_core<L>...>;
+  };
+  using kernel = typename with<leaves_of_t<E>>::kernel;
+  using table = typename with<leaves_of_t<E>>::table;
+  static constexpr int planes = table::count, outs = planes_v<out_core>;
+  static_assert(planes <= run::max_planes, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
+
+  dims<full_rank> extent;
+  run::nest_plane plane[planes];
+  mem::block* holder[planes];
+  bool flat = true;
+
+  statement(const E& e, const dims<levels>& batch, const dims<rank>& shape) {
+    for (int d = 0; d < levels; ++d) extent[d] = batch[d];
+    for (int d = 0; d < rank; ++d) extent[levels + d] = shape[d];
+    int k = outs;
+    constexpr auto bytes = table::bytes();
+    const dims<full_rank> full = shape::row_major(extent);
+    e.leaves([&]<class L>(const L& l) {
+      constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
+      l.planes([&]<class T, int Q>(std::type_identity<T>, const ::ttensor::plane<Q>& p) {
+        run::nest_plane& n = plane[k];
+        n.ptr = const_cast<char*>(static_cast<const char*>(p.ptr));
+        n.bytes = bytes[k];
+        n.how = uniform ? run::access::uniform : run::access::input;
+        eval_detail::align<full_rank>(n, p, batch_levels_v<typename L::scalar>, levels);
+        if constexpr (!uniform) {
+          bool whole = Q == full_rank;
+          for (int d = 0; d < full_rank; ++d) whole = whole && (extent[d] == 1 || n.stride[d] == full[d]);
+          flat = flat && whole;
+        }
+        holder[k++] = p.holder;
+      });
+    });
+  }
+  /// Number of leaf planes that hold `b`.
+  int leaves_holding(const mem::block* b) const {
+    int n = 0;
+    for (int k = outs; k < planes; ++k) n += holder[k] == b;
+    return n;
+  }
+  void set_output(int k, void* ptr, const dims<full_rank>& stride) {
+    plane[k].ptr = static_cast<char*>(ptr);
+    plane[k].bytes = table::bytes()[k];
+    plane[k].how = run::access::output;
+    for (int d = 0; d < full_rank; ++d) plane[k].stride[d] = extent[d] == 1 ? 0 : stride[d];
+  }
+  /// Runs into the outputs that were set. `whole`: outputs are contiguous and row-major.
+  void run(bool whole, bool in_place) {
+    if (whole && flat) {  // one run over all elements, no planning
+      run::cursor c[planes];
+      for (int k = 0; k < planes; ++k) c[k] = {plane[k].ptr, plane[k].how == run::access::uniform ? 0 : index_t(kernel::N) * plane[k].bytes};
+      const index_t n = shape::size(extent);
+      if (n) kernel::launch(c, n, in_place);
+    } else {
+      run::nest s;
+      s.rank = full_rank;
+      s.planes = planes;
+      for (int d = 0; d < full_rank; ++d) s.extent[d] = extent[d];
+      s.plane = plane;
+      s.lanes = kernel::N;
+      run::driver(s, kernel::launch, in_place).run();
+    }
+  }
+};
+
+/// Row-major strides of a store's buffer whose batch extents are `have` in a statement of batch extents `batch`.
+template <class S, class E> void run_fresh(statement<S, E>& st, store<S>& into) {
+  int k = 0;
+  const auto stride = shape::row_major(st.extent);
+  into.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>&, const dims<B>&, mem::block*) { st.set_output(k++, p, stride); });
+  st.run(true, false);
+}
+
+struct statement_count {
+  std::uint64_t loops = 0;  // fused loops run on this thread
+};
+inline constinit thread_local statement_count counts{};
+
+/// Evaluates `e` as scalar S into a fresh store.
+template <class S, class E> store<S> evaluate(const E& e, const dims<E::rank>& shape) {
+  const auto batch = batch_of<S>(e);
+  statement<S, E> st(e, batch, shape);
+  store<S> out = store<S>::make(shape::size(shape), batch);
+  run_fresh(st, out);
+  ++counts.loops;
+  return out;
+}
+
+/// out = e, in the memory `out` has if nobody else needs it: no allocation when the size fits, a temporary when a leaf
+/// overlaps with another mapping. A statement that throws leaves `out` unchanged.
+template <class S, class E> void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) {
+  const auto batch = batch_of<S>(e);
+  statement<S, E> st(e, batch, shape);
+  bool reuse = out.valid() && out.size() == shape::size(shape), in_place = false;
+  if (reuse && out.batch() == batch) {
+    const auto stride = shape::row_major(st.extent);
+    out.cells([&](auto& cell) {
+      const int held = st.leaves_holding(cell.block());
+      reuse = reuse && cell.unique_except(held);
+      in_place = in_place || held > 0;
+      if (held > 0)
+        for (int k = st.outs; k < st.planes; ++k)
+          if (st.holder[k] == cell.block()) {
+            reuse = reuse && st.plane[k].ptr == static_cast<const char*>(cell.block()->data());
+            for (int d = 0; d < st.full_rank; ++d) reuse = reuse && (st.extent[d] == 1 || st.plane[k].stride[d] == stride[d]);
+          }
+    });
+  } else {
+    reuse = false;
+  }
+  if (reuse) {
+    int k = 0;
+    const auto stride = shape::row_major(st.extent);
+    out.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>&, const dims<B>&, mem::block*) { st.set_output(k++, p, stride); });
+    st.run(true, in_place);
+  } else {
+    store<S> fresh = store<S>::make(shape::size(shape), batch);
+    run_fresh(st, fresh);
+    out.adopt(static_cast<store<S>&&>(fresh));
+  }
+  ++counts.loops;
+}
+
+TTENSOR_END

@@ -1,0 +1,80 @@
+// zeros ones full uninitialized arange linspace eye, borrowed views, and copies into another element type.
+#pragma once
+#include "operators.hpp"
+
+TTENSOR_BEGIN
+
+namespace factory_detail {
+template <class T, int R> tensor<T, R> filled(const dims<R>& e, const T& v) {
+  tensor<T, R> t(store<T>::make(shape::size(e)), e);
+  if (shape::size(e)) t(ellipsis) = v;
+  return t;
+}
+}  // namespace factory_detail
+
+/// Extents (units: elements) to a tensor of zeros; zeros<double>(2, 3) has rank 2, zeros<double>() rank 0.
+template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> zeros(I... n) {
+  constexpr int R = static_cast<int>(sizeof...(I));
+  if constexpr (R == 0) return tensor<T, 0>(T(0));
+  else return tensor<T, R>(dims<R>{{static_cast<index_t>(n)...}});
+}
+template <class T, int R> tensor<T, R> zeros(const dims<R>& e) { return tensor<T, R>(e); }
+template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> ones(I... n) {
+  return factory_detail::filled<T>(dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}}, T(1));
+}
+/// full<double>({2, 3}, 7.0)
+template <class T, std::size_t R> tensor<T, static_cast<int>(R)> full(const index_t (&n)[R], const T& v) {
+  dims<static_cast<int>(R)> e;
+  for (std::size_t d = 0; d < R; ++d) e[static_cast<index_t>(d)] = n[d];
+  return factory_detail::filled<T>(e, v);
+}
+template <class T, int R> tensor<T, R> full(const dims<R>& e, const T& v) { return factory_detail::filled<T>(e, v); }
+/// Elements are whatever the memory held: for outputs that are written at once.
+template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> uninitialized(I... n) {
+  const dims<static_cast<int>(sizeof...(I))> e{{static_cast<index_t>(n)...}};
+  return {store<T>::make(shape::size(e)), e};
+}
+/// start, start + step, ... below stop; an empty tensor when there is none.
+template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
+  if (step == T(0)) raise<domain_error>("[arange] step 0; give a positive or negative step [TT-D01]");
+  const double span = (static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step);
+  index_t n = span > 0 ? static_cast<index_t>(span) : 0;
+  if (static_cast<double>(n) < span) ++n;
+  tensor<T, 1> t(store<T>::make(n), dims<1>{{n}});
+  T* p = t.data();
+  for (index_t i = 0; i < n; ++i) p[i] = static_cast<T>(start + static_cast<T>(i) * step);
+  return t;
+}
+template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
+/// n numbers from a to b, both included.
+template <class T> tensor<T, 1> linspace(T a, T b, index_t n) {
+  tensor<T, 1> t(store<T>::make(n), dims<1>{{n}});
+  T* p = t.data();
+  for (index_t i = 0; i < n; ++i) p[i] = i + 1 == n ? b : static_cast<T>(a + (b - a) * (static_cast<T>(i) / static_cast<T>(n > 1 ? n - 1 : 1)));
+  if (n == 1) p[0] = a;
+  return t;
+}
+/// Identity matrix.
+template <class T> tensor<T, 2> eye(index_t n) {
+  tensor<T, 2> t(n, n);
+  T* p = t.data();
+  for (index_t i = 0; i < n; ++i) p[i * n + i] = T(1);
+  return t;
+}
+/// Borrowed memory: the caller keeps it alive; expressions over it are not snapshots. shape (and strides) in elements.
+template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R]) {
+  constexpr int Q = static_cast<int>(R);
+  dims<Q> e;
+  for (int d = 0; d < Q; ++d) e[d] = n[d];
+  using U = std::remove_const_t<T>;
+  return {store<U>::borrowed(const_cast<U*>(p), shape::size(e)), layout_map<Q>::row_major(e)};
+}
+template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R], const index_t (&strides)[R]) {
+  constexpr int Q = static_cast<int>(R);
+  layout_map<Q> m{0, {}, {}};
+  for (int d = 0; d < Q; ++d) m.extent[d] = n[d], m.stride[d] = strides[d];
+  using U = std::remove_const_t<T>;
+  return {store<U>::borrowed(const_cast<U*>(p), shape::size(m.extent)), m};
+}
+
+TTENSOR_END

@@ -1,0 +1,93 @@
+// store<S>: the elements of one array of scalars S, in row-major order and without a rank. Tensors and views of any rank
+// stand over a store; kinds of scalars add theirs (ad/, transform/) by specialising it, and nothing else of tensor changes.
+//
+// A store is an alias when copied with alias(), a value (O(1), copy on write) when copied with value().
+#pragma once
+#include <cstring>
+#include "../expr/node.hpp"
+
+TTENSOR_BEGIN
+
+/// Batch extents of a statement, oldest level first; 1 where nothing is mapped.
+template <int B> using batch_dims = dims<B>;
+
+template <class S> class store;
+
+template <class T> requires(depth_v<T> == 0) class store<T> {
+ public:
+  store() = default;
+  static store make(index_t n, const dims<0>& = {}) {
+    store s;
+    s.cell_ = mem::cell_ref(static_cast<std::size_t>(n) * sizeof(T));
+    s.size_ = n;
+    return s;
+  }
+  static store over(const snapshot<T>& v, index_t n) {  // a value over elements that others hold
+    store s;
+    s.cell_ = mem::cell_ref::sharing(v.block);
+    s.size_ = n;
+    return s;
+  }
+  static store borrowed(T* p, index_t n) {  // memory of the caller, who keeps it alive; its expressions are not snapshots
+    store s;
+    s.borrowed_ = p;
+    s.size_ = n;
+    return s;
+  }
+  index_t size() const { return size_; }
+  bool valid() const { return static_cast<bool>(cell_) || borrowed_; }
+  bool is_borrowed() const { return borrowed_ != nullptr; }
+  TTENSOR_INLINE const T* data() const { return TTENSOR_LIKELY(!borrowed_) ? static_cast<const T*>(cell_.data()) : borrowed_; }
+  TTENSOR_INLINE T* writable() {  // detaches from values, keeping the contents
+    if (TTENSOR_UNLIKELY(borrowed_ != nullptr)) return borrowed_;
+    if (TTENSOR_UNLIKELY(!cell_.unique())) detach();
+    return static_cast<T*>(cell_.data());
+  }
+  TTENSOR_INLINE T get(index_t i) const { return data()[i]; }
+  TTENSOR_INLINE void set(index_t i, const T& v) { writable()[i] = v; }
+  void zero() {
+    if (size_) std::memset(static_cast<void*>(writable()), 0, static_cast<std::size_t>(size_) * sizeof(T));
+  }
+  TTENSOR_INLINE snapshot<T> snap() const {
+    if (TTENSOR_UNLIKELY(!cell_)) return {{}, borrowed_};
+    return {cell_.value(), static_cast<const T*>(cell_.data())};
+  }
+  store alias() const { return *this; }
+  store value() const {
+    if (borrowed_) {
+      store s = make(size_);
+      std::memcpy(s.writable(), borrowed_, static_cast<std::size_t>(size_) * sizeof(T));
+      return s;
+    }
+    return valid() ? over(snap(), size_) : store();
+  }
+
+  /// Number stores of all planes, in plane order.
+  template <class F> TTENSOR_INLINE void cells(F&& f) { f(*this); }
+  /// True when nobody but this store and `leaves` leaves of the running statement hold the elements.
+  bool unique_except(int leaves) const { return borrowed_ || cell_.unique_except(leaves); }
+  mem::block* block() const { return cell_ ? cell_.current() : nullptr; }
+  /// Takes the elements of `fresh`; views of this store see them too.
+  void adopt(store&& fresh) {
+    if (valid() && size_ == fresh.size_ && cell_.has_views()) cell_.adopt(fresh.cell_);
+    else cell_ = static_cast<mem::cell_ref&&>(fresh.cell_);
+    size_ = fresh.size_;
+  }
+  template <class F> TTENSOR_INLINE void planes(F&& f) { f(std::type_identity<T>{}, const_cast<T*>(data()), dims<0>{}, dims<0>{}, block()); }
+  dims<0> batch() const { return {}; }
+  void require_batch(const dims<0>&) {}
+  /// The one element of a store of size 1 that nobody else uses.
+  T scalar() const { return get(0); }
+
+ private:
+  TTENSOR_NOINLINE void detach() {
+    const std::size_t bytes = static_cast<std::size_t>(size_) * sizeof(T);
+    mem::block_ref old = cell_.detach(bytes);
+    if (bytes) std::memcpy(cell_.data(), old.get()->data(), bytes);
+  }
+  mem::cell_ref cell_;
+  T* borrowed_ = nullptr;
+  index_t size_ = 0;
+};
+
+TTENSOR_END

@@ -1,0 +1,302 @@
+// tensor: the owning array with value semantics, and tensor_view: an alias of (a part of) one. API.md lists what users see.
+#pragma once
+#include <initializer_list>
+#include "evaluate.hpp"
+#include "statement_rule.hpp"
+
+TTENSOR_BEGIN
+
+template <class S, int R> class view_of;
+
+/// What `a(i, j)` of a non-const array returns: behaves as the scalar it read; assigning to it while it is a temporary
+/// writes the element, assigning to a named one changes only its own value.
+template <class S> class element {
+ public:
+  using ttensor_proxy = void;
+  using scalar = S;
+  TTENSOR_INLINE element(store<S>* s, index_t at) : value_(s->get(at)), store_(s), at_(at) {}
+  TTENSOR_INLINE operator const S&() const { return value_; }
+  TTENSOR_INLINE const S& get() const& { return value_; }
+  TTENSOR_INLINE S&& get() && { return static_cast<S&&>(value_); }
+  template <class V> TTENSOR_INLINE element& operator=(const V& v) & { value_ = static_cast<S>(v); return *this; }
+  template <class V> TTENSOR_INLINE void operator=(V&& v) && { write(static_cast<V&&>(v)); }
+  TTENSOR_INLINE void operator=(const element& o) && { write(S(o.value_)); }
+  TTENSOR_INLINE void operator=(element&& o) && { write(static_cast<S&&>(o.value_)); }
+  element& operator=(const element& o) & { value_ = o.value_; return *this; }
+  element(const element&) = default;
+  element(element&&) = default;
+  template <class V> TTENSOR_INLINE void operator+=(const V& v) && { write(S(static_cast<S&&>(value_) + v)); }
+  template <class V> TTENSOR_INLINE void operator-=(const V& v) && { write(S(static_cast<S&&>(value_) - v)); }
+  template <class V> TTENSOR_INLINE void operator*=(const V& v) && { write(S(static_cast<S&&>(value_) * v)); }
+  template <class V> TTENSOR_INLINE void operator/=(const V& v) && { write(S(static_cast<S&&>(value_) / v)); }
+  template <class V> element& operator+=(const V& v) & { value_ = S(value_ + v); return *this; }
+  template <class V> element& operator-=(const V& v) & { value_ = S(value_ - v); return *this; }
+  template <class V> element& operator*=(const V& v) & { value_ = S(value_ * v); return *this; }
+  template <class V> element& operator/=(const V& v) & { value_ = S(value_ / v); return *this; }
+
+ private:
+  template <class V> TTENSOR_INLINE void write(V&& v) {
+    if constexpr (requires { store<S>::discard(value_); }) store<S>::discard(value_);  // a read nobody used leaves no trace
+    if constexpr (element_proxy<V>) store_->set(at_, S(v.get()));
+    else store_->set(at_, S(static_cast<V&&>(v)));
+  }
+  S value_;
+  store<S>* store_;
+  index_t at_;
+};
+
+namespace tensor_detail {
+template <class S, int R> struct nested { using type = std::initializer_list<typename nested<S, R - 1>::type>; };
+template <class S> struct nested<S, 0> { using type = S; };
+template <class S, int R> using nested_t = typename nested<S, R>::type;
+template <class S, int R, int Q> void nested_shape(const nested_t<S, R>& l, dims<Q>& e, int d) {
+  e[d] = static_cast<index_t>(l.size());
+  if constexpr (R > 1)
+    if (l.size()) nested_shape<S, R - 1>(*l.begin(), e, d + 1);
+}
+template <class S, int R, int Q> void nested_fill(const nested_t<S, R>& l, store<S>& to, const dims<Q>& e, index_t& at, int d) {
+  if (static_cast<index_t>(l.size()) != e[d])
+    raise<shape_error>("[tensor] ragged braces: a row of " + std::to_string(l.size()) + " elements where " + std::to_string(e[d]) +
+                              " were expected; give every row the same length [TT-S04]");
+  for (const auto& x : l) {
+    if constexpr (R > 1) nested_fill<S, R - 1>(x, to, e, at, d + 1);
+    else to.set(at++, x);
+  }
+}
+template <class E, class S> inline constexpr bool assignable = [] {
+  using F = scalar_t<E>;
+  return depth_v<F> <= depth_v<S> || !is_differentiable_v<elem_t<F>>;
+}();
+template <class S, class E> void check_assignable() {
+  using F = scalar_t<E>;
+  static_assert(assignable<E, S>,
+                "ttensor: a value of a newer transform level is written into a tensor whose element type lacks that level. Declare the tensor "
+                "with the scalar type of the value, or, inside a transform whose function captures outer variables, pass closing_over(x...)");
+  using P = promote_t<elem_t<S>, elem_t<F>>;
+  static_assert(std::is_same_v<P, elem_t<S>> || (std::is_same_v<elem_t<S>, half> || std::is_same_v<elem_t<S>, bfloat16>),
+                "ttensor: narrowing is never implicit: write to<T>(expression)");
+}
+template <class S, class E> TTENSOR_INLINE auto as_elem(const E& e) {
+  check_assignable<S, E>();
+  return expr::operand<elem_t<S>>(e);
+}
+[[noreturn]] TTENSOR_NOINLINE inline void fixed_extent(index_t got, index_t want, int d) {
+  raise<shape_error>("[tensor] extent " + std::to_string(got) + " on axis " + std::to_string(d) + ", whose type fixes it to " + std::to_string(want) +
+                            " [TT-S03]");
+}
+template <int R> index_t flat_index(const layout_map<R>& m, const index_t (&i)[R > 0 ? R : 1]) {
+  index_t at = m.offset;
+  for (int d = 0; d < R; ++d) at += (TTENSOR_CHECK_BOUNDS ? shape::normalize_index(i[d], m.extent[d], d) : i[d] < 0 ? i[d] + m.extent[d] : i[d]) * m.stride[d];
+  return at;
+}
+}  // namespace tensor_detail
+
+/// What every array has; Self supplies map() and elements() (its store).
+template <class Self, class S, int R> struct array_interface {
+  using ttensor_array = void;
+  using scalar = std::remove_const_t<S>;
+  using value_type = scalar;
+  static constexpr int array_rank = R;
+
+  dims<R> shape() const { return self().map().extent; }
+  dims<R> strides() const { return self().map().stride; }
+  index_t extent(int d) const { return self().map().extent[shape::normalize_axis(d, R, "extent")]; }
+  index_t size() const { return shape::size(self().map().extent); }
+
+  TTENSOR_INLINE auto as_leaf() const { return leaf<scalar, R>{self().elements().snap(), self().map()}; }
+
+  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) const {
+    return self().elements().get(tensor_detail::flat_index<R>(self().map(), {static_cast<index_t>(i)...}));
+  }
+  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  auto operator()(const A&... a) const {
+    auto m = shape::slice(self().map(), a...);
+    return view_of<const scalar, decltype(m.extent)::size()>(self().elements().alias(), m);
+  }
+
+ private:
+  const Self& self() const { return static_cast<const Self&>(*this); }
+};
+
+/// An alias of elements that a tensor owns (or of borrowed memory): reading and writing go to the same elements. A view of
+/// a temporary keeps its elements; `view_of<const S, R>` is read only. Copying a view copies the alias.
+template <class S, int R> class view_of : public array_interface<view_of<S, R>, S, R> {
+  using base = array_interface<view_of<S, R>, S, R>;
+  using T = std::remove_const_t<S>;
+
+ public:
+  static constexpr int rank = R;
+  view_of(store<T> s, const layout_map<R>& m) : store_(static_cast<store<T>&&>(s)), map_(m) {}
+  view_of(const view_of&) = default;
+  view_of(view_of&&) = default;
+  template <class U> requires std::is_same_v<const U, S> view_of(const view_of<U, R>& v) : store_(v.elements().alias()), map_(v.map()) {}
+
+  const layout_map<R>& map() const { return map_; }
+  const store<T>& elements() const { return store_; }
+  store<T>& elements() { return store_; }
+  using base::operator();
+  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...) && !std::is_const_v<S>) TTENSOR_INLINE auto operator()(I... i) {
+    return element<T>(&store_, tensor_detail::flat_index<R>(map_, {static_cast<index_t>(i)...}));
+  }
+  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  auto operator()(const A&... a) {
+    auto m = shape::slice(map_, a...);
+    return view_of<S, decltype(m.extent)::size()>(store_.alias(), m);
+  }
+  auto data() requires(depth_v<T> == 0) {
+    if constexpr (std::is_const_v<S>) return store_.data() + map_.offset;
+    else return store_.writable() + map_.offset;
+  }
+
+  /// Writes through: the right side must broadcast to this view.
+  template <class E> requires(array_like<E> || any_scalar<E>) const view_of& operator=(const E& e) const {
+    static_assert(!std::is_const_v<S>, "ttensor: this is a view of a const tensor, which is read only");
+    assign(e);
+    return *this;
+  }
+  const view_of& operator=(const view_of& v) const {
+    static_assert(!std::is_const_v<S>, "ttensor: this is a view of a const tensor, which is read only");
+    assign(v);
+    return *this;
+  }
+  view_of& operator=(const view_of& v) {
+    static_cast<const view_of&>(*this) = v;
+    return *this;
+  }
+  template <class E> const view_of& operator+=(const E& e) const { return *this = *this + e; }
+  template <class E> const view_of& operator-=(const E& e) const { return *this = *this - e; }
+  template <class E> const view_of& operator*=(const E& e) const { return *this = *this * e; }
+  template <class E> const view_of& operator/=(const E& e) const { return *this = *this / e; }
+
+ private:
+  template <class E> void assign(const E& e) const {
+    store<T> s = store_.alias();
+    auto x = tensor_detail::as_elem<T>(e);
+    auto shape = map_.extent;
+    static_assert(decltype(x)::rank <= R, "ttensor: the right side has more axes than the view it is assigned to");
+    if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
+      raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
+    statement_rule<T>::assign_region(s, map_, x);
+  }
+  store<T> store_;
+  layout_map<R> map_;
+};
+
+template <class S, auto Shape, class Space, class Layout>
+class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape::rank_of<Shape>()> {
+  static constexpr int R = shape::rank_of<Shape>();
+  using base = array_interface<tensor, S, R>;
+
+ public:
+  using ttensor_tensor = void;
+  static constexpr int rank_value = R;
+  static constexpr auto shape_parameter = Shape;
+  static constexpr int rank = R;
+
+  tensor() : extent_(shape::static_dims<Shape>()) {
+    if (shape::size(extent_) > 0) allocate_zero();
+  }
+  /// Extents in parentheses: zero-filled.
+  template <class... I> requires(sizeof...(I) == R && R > 0 && (shape::is_index_v<I> && ...)) explicit tensor(I... n) : extent_{{static_cast<index_t>(n)...}} {
+    check_static();
+    allocate_zero();
+  }
+  explicit tensor(const dims<R>& e) requires(R > 0) : extent_(e) {
+    check_static();
+    allocate_zero();
+  }
+  /// Braces are elements.
+  tensor(const tensor_detail::nested_t<S, R>& l) requires(R > 0) : extent_{} {
+    tensor_detail::nested_shape<S, R>(l, extent_, 0);
+    check_static();
+    store_ = store<S>::make(shape::size(extent_));
+    index_t at = 0;
+    tensor_detail::nested_fill<S, R>(l, store_, extent_, at, 0);
+  }
+  tensor(const S& v) requires(R == 0) : store_(store<S>::make(1)) { store_.set(0, v); }
+  tensor(store<S> s, const dims<R>& e) : store_(static_cast<store<S>&&>(s)), extent_(e) {}
+
+  tensor(const tensor& o) : store_(o.store_.value()), extent_(o.extent_) {}
+  tensor(tensor&& o) noexcept : store_(static_cast<store<S>&&>(o.store_)), extent_(o.extent_) { o.extent_ = {}; }
+  tensor& operator=(const tensor& o) {
+    if (this != &o) *this = tensor(o);
+    return *this;
+  }
+  tensor& operator=(tensor&& o) {
+    store_.adopt(static_cast<store<S>&&>(o.store_));
+    extent_ = o.extent_;
+    o.extent_ = {};
+    return *this;
+  }
+  template <class E> requires(expression<E> || array_object<E>) tensor(const E& e) : extent_{} {
+    static_assert(rank_v<E> == R, "ttensor: a tensor is made from an expression of the same rank");
+    auto x = tensor_detail::as_elem<S>(e);
+    extent_ = x.shape();
+    check_static();
+    store_ = statement_rule<S>::evaluate(x, extent_);
+  }
+  /// Evaluates into this tensor, which takes the shape of the right side.
+  template <class E> requires(expression<E> || array_object<E>) tensor& operator=(const E& e) {
+    static_assert(rank_v<E> == R, "ttensor: a tensor is assigned from an expression of the same rank");
+    auto x = tensor_detail::as_elem<S>(e);
+    const dims<R> e2 = x.shape();
+    check_static(e2);
+    statement_rule<S>::evaluate_into(store_, x, e2);
+    extent_ = e2;
+    return *this;
+  }
+  template <class E> requires(any_scalar<E> && R > 0) tensor& operator=(const E& v) {  // fills, keeping the shape
+    (*this)(ellipsis) = v;
+    return *this;
+  }
+  template <class E> tensor& operator+=(const E& e) { return accumulate(*this + e); }
+  template <class E> tensor& operator-=(const E& e) { return accumulate(*this - e); }
+  template <class E> tensor& operator*=(const E& e) { return accumulate(*this * e); }
+  template <class E> tensor& operator/=(const E& e) { return accumulate(*this / e); }
+
+  layout_map<R> map() const { return layout_map<R>::row_major(extent_); }
+  const store<S>& elements() const { return store_; }
+  store<S>& elements() { return store_; }
+
+  using base::operator();
+  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) & {
+    return element<S>(&store_, tensor_detail::flat_index<R>(map(), {static_cast<index_t>(i)...}));
+  }
+  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) const& { return base::operator()(i...); }
+  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  auto operator()(const A&... a) & {
+    auto m = shape::slice(map(), a...);
+    return view_of<S, decltype(m.extent)::size()>(store_.alias(), m);
+  }
+  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  auto operator()(const A&... a) const& { return base::operator()(a...); }
+
+  /// Row-major elements. The mutable pointer detaches once and is good until the next copy or expression is taken.
+  const S* data() const requires(depth_v<S> == 0) { return store_.valid() ? store_.data() : nullptr; }
+  S* data() requires(depth_v<S> == 0) { return store_.valid() ? store_.writable() : nullptr; }
+  operator S() const requires(R == 0) { return store_.get(0); }
+
+ private:
+  void check_static() const { check_static(extent_); }
+  void check_static(const dims<R>& e) const {
+    for (int d = 0; d < R; ++d) {
+      if (shape::extent_of<Shape>(d) != dyn && e[d] != shape::extent_of<Shape>(d)) tensor_detail::fixed_extent(e[d], shape::extent_of<Shape>(d), d);
+      if (e[d] < 0)
+        raise<shape_error>("[tensor] negative extent " + std::to_string(e[d]) + " on axis " + std::to_string(d) + " [TT-S02]");
+    }
+  }
+  void allocate_zero() {
+    store_ = store<S>::make(shape::size(extent_));
+    store_.zero();
+  }
+  template <class E> tensor& accumulate(const E& e) {
+    static_assert(rank_v<E> <= R, "ttensor: the right side of a compound assignment has more axes than the left");
+    if (!(e.shape() == extent_))
+      raise<shape_error>("[assign] a compound assignment cannot change the shape " + shape::text(extent_) + " to " + shape::text(e.shape()) + " [TT-S07]");
+    return *this = e;
+  }
+  store<S> store_;
+  dims<R> extent_;
+};
+
+TTENSOR_END

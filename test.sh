@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Installs what is missing, then builds and runs the test suite.
+#   ./test.sh            everything: layers release asan tsan nosimd clang
+#   ./test.sh quick      layers and release only
+#   ./test.sh <stage>... these stages only
+# Stages: layers  floors and circles of the headers
+#         release all tests, each header alone, consumers of the installed library, the examples
+#         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer
+#         tsan    tests labelled tsan, ThreadSanitizer
+#         nosimd  tests labelled nosimd, without xsimd
+#         clang   tests labelled clang, compiled by the newest clang (16 or later)
+# TTENSOR_JOBS=n sets the number of jobs. A failing stage does not stop the others; the exit status is 0 only if all pass.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "$root"
+# shellcheck source=tools/setup.sh
+. tools/setup.sh
+
+case ${1:-full} in
+  full) stages=(layers release asan tsan nosimd clang) ;;
+  quick) stages=(layers release) ;;
+  -h|--help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  *) stages=("$@") ;;
+esac
+for stage in "${stages[@]}"; do
+  case $stage in
+    layers|release|asan|tsan|nosimd|clang) ;;
+    *) stop "unknown stage '$stage'; ./test.sh --help lists them" ;;
+  esac
+done
+
+setup_packages build test
+setup_jobs
+
+tests_run=0 tests_failed=0 failed_stages=() stage_lines=()
+
+# One preset: configure, build, ctest. The counts come from ctest's own summary.
+run_preset() { # run_preset <preset> [configure options]
+  local preset=$1 log total failed status=0
+  shift
+  show cmake --preset "$preset" "$@" || return 1
+  show cmake --build --preset "$preset" || return 1
+  mkdir -p build
+  log=build/ctest-$preset.log
+  show ctest --preset "$preset" 2>&1 | tee "$log" || status=1
+  read -r failed total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/p' "$log" | tail -n 1) || true
+  tests_run=$((tests_run + ${total:-0}))
+  tests_failed=$((tests_failed + ${failed:-0}))
+  return $status
+}
+
+run_stage() {
+  case $1 in
+    layers) show python3 tools/check_layers.py ;;
+    release) run_preset release -DTTENSOR_BUILD_TESTS=ON -DTTENSOR_BUILD_EXAMPLES=ON ;;
+    clang) run_preset clang -DCMAKE_CXX_COMPILER="$(find_clang)" ;;
+    *) run_preset "$1" ;;
+  esac
+}
+
+for stage in "${stages[@]}"; do
+  say "stage $stage"
+  started=$SECONDS
+  if run_stage "$stage"; then result=passed; else result=FAILED; failed_stages+=("$stage"); fi
+  stage_lines+=("$(printf '%-8s %-7s %4d s' "$stage" "$result" $((SECONDS - started)))")
+done
+
+say "summary (${SECONDS} s)"
+printf '%s\n' "${stage_lines[@]}"
+if [ "$tests_run" != 0 ]; then
+  echo "$((100 * (tests_run - tests_failed) / tests_run))% tests passed, $tests_failed tests failed out of $tests_run"
+fi
+if [ ${#failed_stages[@]} != 0 ]; then
+  echo "FAILED stages: ${failed_stages[*]}"
+  exit 1
+fi
+echo "all stages passed"
