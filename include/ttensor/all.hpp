@@ -1,4 +1,3 @@
 // Everything.
 #pragma once
-#include "tensor.hpp"
-#include "ad/record.hpp"
+#include "transform.hpp"

@@ -81,7 +81,37 @@ def log1p_rest(f):  # (log1p(f) - f + f^2/2) / f^3
 
 half_pi2 = (mp.pi / 2 * mpf("1.001")) ** 2
 s_max = (mpf(1) / 5 * mpf("1.0001")) ** 2  # f in [-1/4, 1/2), s = f / (2 + f)
+
+
+def erf_rest(z):  # erf(sqrt z) / sqrt z - 1
+    return 2 / mp.sqrt(mp.pi) * mp.fsum((-1) ** k * z**k / (mp.factorial(k) * (2 * k + 1)) for k in range(40)) - 1
+
+
+def erfcx_of(u):  # (a + 2) exp(a^2) erfc(a), a = 2 (1 + u) / (1 - u)
+    a = 2 * (1 + u) / (1 - u)
+    return (a + 2) * mp.exp(a * a) * mp.erfc(a)
+
+
+def atan_rest(z):  # (atan(sqrt z) / sqrt z - 1) / z
+    return mp.fsum((-1) ** (k + 1) * z**k / (2 * k + 3) for k in range(120))
+
+
+def asin_rest(z):  # (asin(sqrt z) / sqrt z - 1) / z
+    return mp.fsum(mp.binomial(2 * k, k) / mpf(4) ** k * z ** (k - 1) / (2 * k + 1) for k in range(1, 140))
+
+
+tan_pi_8 = (mp.sqrt(2) - 1) * mpf("1.0001")
+erf_u = lambda a: (mpf(a) - 2) / (mpf(a) + 2)
 jobs = {
+    "erf64": lambda: (*remez(erf_rest, 8, 0, mpf("0.2501"), lambda z: 1 / (1 + erf_rest(z))), False),
+    "erf32": lambda: (*remez(erf_rest, 4, 0, mpf("0.2501"), lambda z: 1 / (1 + erf_rest(z))), True),
+    "erfcx64": lambda: (*remez(erfcx_of, 21, erf_u("0.4999"), erf_u("27.4"), lambda u: 1 / erfcx_of(u)), False),
+    "erfcx32": lambda: (*remez(erfcx_of, 8, erf_u("0.4999"), erf_u("10.2"), lambda u: 1 / erfcx_of(u)), True),
+    "atan64": lambda: (*remez(atan_rest, 10, 0, tan_pi_8**2, lambda z: z), False),
+    "atan32": lambda: (*remez(atan_rest, 4, 0, tan_pi_8**2, lambda z: z), True),
+    "asin64": lambda: (*remez(asin_rest, 11, 0, mpf("0.2501"), lambda z: z), False),
+    "asin32": lambda: (*remez(asin_rest, 4, 0, mpf("0.2501"), lambda z: z), True),
+
     "exp64": lambda: (*remez(exp_rest, 9, -half_ln2, half_ln2, lambda r: r * r / mp.exp(r)), False),
     "exp32": lambda: (*remez(exp_rest, 4, -half_ln2, half_ln2, lambda r: r * r / mp.exp(r)), True),
     "exp32_5": lambda: (*remez(exp_rest, 3, -half_ln2, half_ln2, lambda r: r * r / mp.exp(r)), True),

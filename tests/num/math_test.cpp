@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "ttensor/num/math.hpp"
 
@@ -42,44 +43,70 @@ double ulp(T got, long double want) {
 
 enum class grid { linear, logarithmic };
 
+// One function, as a scalar, on n lanes, and exactly. Plain pointers: the loop below is compiled once per element type.
+template <class T>
+struct subject {
+  const char* name;
+  T (*scalar)(T);
+  void (*lanes)(const T*, T*);
+  int n;
+  long double (*exact)(long double);
+};
+
+#define SUBJECT(T, registers, name, ...)                                                                             \
+  subject<T> {                                                                                                       \
+    #name, [](T x) { return fn::name(x); },                                                                          \
+        [](const T* x, T* y) { fn::name(tt::pack<T, registers * tt::native_width_v<T>>::load(x)).store(y); },        \
+        registers * tt::native_width_v<T>, [](long double x) -> long double { return __VA_ARGS__; }                  \
+  }
+
 // Largest error over [lo, hi], and the number of lanes or tail positions whose bits differ from the scalar's.
-template <class T, int N, class F, class G>
-void measure(const char* name, double lo, double hi, grid g, double limit, F f, G exact) {
-  using pack = tt::pack<T, N>;
+template <class T>
+void measure(const subject<T>& f, double lo, double hi, grid g, double limit) {
   random_state next;
   double worst = 0;
   T worst_at = 0;
   long different = 0;
-  constexpr int rounds = 60000 / N;
-  for (int k = 0; k < rounds; ++k) {
-    T in[N], out[N];
-    for (int i = 0; i < N; ++i) {
+  for (int k = 0; k < 60000 / f.n; ++k) {
+    T in[32], out[32];
+    for (int i = 0; i < f.n; ++i) {
       const double u = next();
       in[i] = static_cast<T>(g == grid::linear ? lo + (hi - lo) * u : lo * std::exp(std::log(hi / lo) * u));
     }
-    f(pack::load(in)).store(out);
-    for (int i = 0; i < N; ++i) {
-      different += !same(out[i], f(in[i]));
-      const double e = ulp(out[i], exact(static_cast<long double>(in[i])));
+    f.lanes(in, out);
+    for (int i = 0; i < f.n; ++i) {
+      different += !same(out[i], f.scalar(in[i]));
+      const double e = ulp(out[i], f.exact(static_cast<long double>(in[i])));
       if (e > worst) worst = e, worst_at = in[i];
     }
   }
-  std::printf("%-8s %-6s [%10g, %10g]  max ulp %.3f at %a\n", name, sizeof(T) == 4 ? "float" : "double", lo, hi, worst, double(worst_at));
-  CAPTURE(name);
+  std::printf("%-8s %-6s [%10g, %10g]  max ulp %.3f at %a\n", f.name, sizeof(T) == 4 ? "float" : "double", lo, hi, worst, double(worst_at));
+  const std::string function = f.name;
+  CAPTURE(function);
   CAPTURE(lo);
   CAPTURE(hi);
   CHECK(different == 0);
   CHECK(worst <= limit);
 }
 
-template <class F, class G>
-void measure_both(const char* name, double lo, double hi, grid g, double limit, F f, G exact) {
-  measure<float, tt::native_width_v<float>>(name, lo, hi, g, limit, f, exact);
-  measure<double, 2 * tt::native_width_v<double>>(name, lo, hi, g, limit, f, exact);  // two registers
+struct interval {
+  double lo, hi;
+  grid kind;
+};
+// Double uses two registers, float one.
+template <int N>
+void measure_both(const subject<float>& f, const subject<double>& d, double limit, const interval (&where)[N]) {
+  for (const interval& i : where) {
+    measure(f, i.lo, i.hi, i.kind, limit);
+    measure(d, i.lo, i.hi, i.kind, limit);
+  }
 }
-
-#define MEASURE(name, lo, hi, grid_kind, limit) \
-  measure_both(#name, lo, hi, grid::grid_kind, limit, [](auto x) { return fn::name(x); }, [](long double x) { return std::name(x); })
+#define MEASURE(name, limit, ...)                                                                                          \
+  {                                                                                                                        \
+    const interval where[] = {__VA_ARGS__};                                                                                \
+    measure_both(SUBJECT(float, 1, name, std::name(x)), SUBJECT(double, 2, name, std::name(x)), limit, where);             \
+  }
+constexpr grid linear = grid::linear, logarithmic = grid::logarithmic;
 
 constexpr double no_fma = TTENSOR_HAS_FMA ? 0 : 0.2;  // without FMA some products round once more
 const double inf = std::numeric_limits<double>::infinity();
@@ -88,35 +115,32 @@ const double not_a_number = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 TEST_CASE("errors in ulp, and scalar = lane") {
-  MEASURE(exp, -87, 88, linear, 1.1);
-  MEASURE(exp, -1, 1, linear, 1.1);
-  MEASURE(exp, 1e-30, 1, logarithmic, 1.1);
-  MEASURE(log, 1e-37, 1e37, logarithmic, 1.0);
-  MEASURE(log, 0.5, 2, linear, 1.0);
-  MEASURE(log, 0.99, 1.01, linear, 1.0);
-  MEASURE(sin, -4, 4, linear, 2.0 + no_fma);
-  MEASURE(sin, -1e5, 1e5, linear, 2.0 + no_fma);
-  MEASURE(sin, 1e-30, 1, logarithmic, 2.0 + no_fma);
-  MEASURE(sin, 1e5, 1e10, logarithmic, 1.0);
-  MEASURE(cos, -4, 4, linear, 2.0 + no_fma);
-  MEASURE(cos, -1e5, 1e5, linear, 2.0 + no_fma);
-  MEASURE(tanh, -20, 20, linear, 3.0);
-  MEASURE(tanh, -1, 1, linear, 3.0);
-  MEASURE(tanh, 1e-30, 1, logarithmic, 3.0);
-  MEASURE(sqrt, 1e-37, 1e37, logarithmic, 0.51);
-  const auto sigmoid = [](long double x) { return 1 / (1 + std::exp(-x)); };
-  measure_both("sigmoid", -87, 87, grid::linear, 4.0, [](auto x) { return fn::sigmoid(x); }, sigmoid);
-  measure_both("sigmoid", -2, 2, grid::linear, 4.0, [](auto x) { return fn::sigmoid(x); }, sigmoid);
+  MEASURE(exp, 1.1, {-87, 88, linear}, {-1, 1, linear}, {1e-30, 1, logarithmic})
+  MEASURE(log, 1.0, {1e-37, 1e37, logarithmic}, {0.5, 2, linear}, {0.99, 1.01, linear})
+  MEASURE(sin, 2.0 + no_fma, {-4, 4, linear}, {-1e5, 1e5, linear}, {1e-30, 1, logarithmic}, {1e5, 1e10, logarithmic})
+  MEASURE(cos, 2.0 + no_fma, {-4, 4, linear}, {-1e5, 1e5, linear})
+  MEASURE(tanh, 3.0, {-20, 20, linear}, {-1, 1, linear}, {1e-30, 1, logarithmic})
+  MEASURE(sqrt, 0.51, {1e-37, 1e37, logarithmic})
+  const interval where[] = {{-87, 87, linear}, {-2, 2, linear}};
+  measure_both(SUBJECT(float, 1, sigmoid, 1 / (1 + std::exp(-x))), SUBJECT(double, 2, sigmoid, 1 / (1 + std::exp(-x))), 3.0, where);
+}
+
+TEST_CASE("errors in ulp: the rest of the exponential and logarithmic family") {
+  MEASURE(expm1, 2.3, {-37, 88, linear}, {-1, 1, linear}, {1e-37, 1, logarithmic})
+  MEASURE(exp2, 1.2, {-125, 127, linear})
+  MEASURE(sinh, 2.7, {-88, 88, linear}, {-2, 2, linear}, {1e-37, 1, logarithmic})
+  MEASURE(cosh, 2.0, {-88, 88, linear}, {-2, 2, linear})
+  MEASURE(log2, 2.1 + 2 * no_fma, {1e-37, 1e37, logarithmic}, {0.5, 2, linear})
+  MEASURE(log10, 2.0, {1e-37, 1e37, logarithmic}, {0.5, 2, linear})
+  MEASURE(log1p, 1.5, {-0.999, 4, linear}, {1e-37, 1e37, logarithmic}, {0.2, 0.7, linear})
 }
 
 TEST_CASE("double only: the far ends") {
-  constexpr int n = tt::native_width_v<double>;
-  const auto f = [](auto x) { return fn::exp(x); };
-  const auto g = [](long double x) { return std::exp(x); };
-  measure<double, n>("exp", -708, 709.7, grid::linear, 1.1, f, g);
-  measure<double, n>("exp", -745, -708, grid::linear, 1.1, f, g);  // subnormal results
-  measure<double, n>("log", 1e-323, 1e-300, grid::logarithmic, 1.0, [](auto x) { return fn::log(x); }, [](long double x) { return std::log(x); });
-  measure<double, n>("sigmoid", -745, -700, grid::linear, 4.0, [](auto x) { return fn::sigmoid(x); }, [](long double x) { return 1 / (1 + std::exp(-x)); });
+  const auto e = SUBJECT(double, 1, exp, std::exp(x));
+  measure(e, -708, 709.7, linear, 1.1);
+  measure(e, -745, -708, linear, 1.1);  // subnormal results
+  measure(SUBJECT(double, 1, log, std::log(x)), 1e-323, 1e-300, logarithmic, 1.0);
+  measure(SUBJECT(double, 1, sigmoid, 1 / (1 + std::exp(-x))), -745, -700, linear, 3.0);
 }
 
 TEST_CASE("float: near multiples of pi, and every exponent") {
@@ -160,6 +184,13 @@ TEST_CASE("special values, scalar and lane") {
       SAME_AS_SCALAR(sigmoid)
       SAME_AS_SCALAR(abs)
       SAME_AS_SCALAR(floor)
+      SAME_AS_SCALAR(expm1)
+      SAME_AS_SCALAR(sinh)
+      SAME_AS_SCALAR(cosh)
+      SAME_AS_SCALAR(exp2)
+      SAME_AS_SCALAR(log2)
+      SAME_AS_SCALAR(log10)
+      SAME_AS_SCALAR(log1p)
     }
   }
   CHECK(fn::exp(0.0) == 1);
@@ -192,6 +223,27 @@ TEST_CASE("special values, scalar and lane") {
   CHECK(same(fn::sigmoid(-inf), 0.0));
   CHECK(fn::sigmoid(-745.0) == tiny);
   CHECK(std::isnan(fn::sigmoid(not_a_number)));
+  for (double v : values) {  // the same class of result as libm, and equal where libm is exact
+    CAPTURE(v);
+#define LIKE_LIBM(name) CHECK(ulp(fn::name(v), std::name(static_cast<long double>(v))) <= 3);
+    LIKE_LIBM(expm1)
+    LIKE_LIBM(sinh)
+    LIKE_LIBM(cosh)
+    LIKE_LIBM(exp2)
+    LIKE_LIBM(log2)
+    LIKE_LIBM(log10)
+    LIKE_LIBM(log1p)
+    CHECK(std::signbit(fn::expm1(v)) == std::signbit(std::expm1(v)));
+    CHECK((v != v || std::signbit(fn::sinh(v)) == std::signbit(v)));
+    if (v >= -1) CHECK(std::signbit(fn::log1p(v)) == std::signbit(std::log1p(v)));
+  }
+  for (int k = -300; k <= 300; ++k) {
+    CAPTURE(k);
+    CHECK(fn::exp2(double(k)) == std::ldexp(1.0, k));
+    CHECK(fn::log2(std::ldexp(1.0, k)) == k);
+  }
+  for (int k = 0; k <= 22; ++k) CHECK(fn::log10(std::pow(10.0, k)) == k);
+  CHECK(fn::cosh(710.4) == doctest::Approx(std::cosh(710.4)).epsilon(1e-12));
   CHECK(fn::exp(-104.0f) == 0.0f);
   CHECK(fn::exp(-103.0f) == std::numeric_limits<float>::denorm_min());
   CHECK(std::isinf(fn::exp(89.0f)));

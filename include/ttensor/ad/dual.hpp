@@ -29,7 +29,7 @@ template <class T, int N> struct dual : dual_detail::members<T, N> {
   TTENSOR_HD constexpr dual(const T& v, const T& t) requires(N == 1) : base{v, t} {}
   TTENSOR_HD constexpr dual(const T& v, const array<T, N>& t) requires(N > 1) : base{v, t} {}
   /// A constant: numbers and values of older levels have tangent 0.
-  template <class U> requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, dual>)
+  template <class U> requires((any_scalar<U> || is_pack_v<U>) && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, dual>)
   TTENSOR_HD constexpr dual(const U& c) : base{} {
     this->value = T(c);
     for (int k = 0; k < N; ++k) this->tangent_at(k) = T(0);

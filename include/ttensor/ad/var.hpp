@@ -25,7 +25,7 @@ template <class X> struct scalar_pool;
 template <class T> struct var {
   var() : value_{} {}
   /// A constant: numbers and values of older levels.
-  template <class U> requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, var>) var(const U& c) : value_(T(c)) {}
+  template <class U> requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, var>) var(const U& c) : value_(T(c)) {}
   var(const T& v, std::uint64_t serial, adjoint_ref r, bool temporary) : value_(v), serial_(serial), ref_(r), temporary_(temporary) {}
   var(const var& o) : value_(o.value_), serial_(o.serial_), ref_(o.ref_) { o.temporary_ = false; }
   var(var&& o) noexcept : value_(static_cast<T&&>(o.value_)), serial_(o.serial_), ref_(o.ref_), temporary_(o.temporary_) { o.temporary_ = false; }
@@ -119,8 +119,9 @@ template <class X> struct scalar_pool : tape::pool_base {
     if (adjoint.size() < ends.size()) adjoint.resize(ends.size(), X(0));
     for (std::size_t e = last; e-- > first;) {
       std::size_t b = begin_of(e), n = ends[e];
+      if (b == n) continue;  // an input keeps its adjoint
       X a;
-      if (n > b && (pairs[n - 1].ref & adjoint_ref::source_bit)) {
+      if (pairs[n - 1].ref & adjoint_ref::source_bit) {
         adjoint_slot<X>& s = t.at<X>(adjoint_ref{pairs[n - 1].ref}.id());
         --n;
         if (!s.live) continue;

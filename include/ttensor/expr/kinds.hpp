@@ -118,6 +118,15 @@ template <class A, class B> struct join {
 };
 }  // namespace kinds
 
+namespace kinds {
+// A probe stands for "some newer level" while a transform looks at types only: it keeps the deepest chain it has met.
+template <class A> struct unprobe { using type = A; };
+template <class A> struct unprobe<probe<A>> { using type = A; };
+template <class A, class B> requires(is_probe_v<A> || is_probe_v<B>) struct join<A, B> {
+  using type = probe<typename join<typename unprobe<A>::type, typename unprobe<B>::type>::type>;
+};
+}  // namespace kinds
+
 /// The chain that holds both scalars, on element type T. An operation runs at the newest level among its operands.
 template <class T, class... S> struct join_chain;
 template <class T, class S> struct join_chain<T, S> { using type = reelem_t<S, T>; };

@@ -201,7 +201,7 @@ template <class A, class... R> constexpr auto deepest_of() {
   if constexpr (sizeof...(R) == 0) return std::type_identity<A>{};
   else {
     using rest = typename decltype(deepest_of<R...>())::type;
-    if constexpr (depth_v<rest> > depth_v<A>) return std::type_identity<rest>{};
+    if constexpr ((depth_v<rest> > depth_v<A> && !has_probe_v<A>) || has_probe_v<rest>) return std::type_identity<rest>{};
     else return std::type_identity<A>{};
   }
 }

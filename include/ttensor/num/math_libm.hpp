@@ -24,13 +24,6 @@ namespace math {
     for (int i = 0; i < N; ++i) a[i] = math::name(a[i], b[i]);                                 \
     return pack<T, N>::load(a);                                                                \
   }
-TTENSOR_MATH_LIBM_1(log1p)
-TTENSOR_MATH_LIBM_1(expm1)
-TTENSOR_MATH_LIBM_1(exp2)
-TTENSOR_MATH_LIBM_1(log2)
-TTENSOR_MATH_LIBM_1(log10)
-TTENSOR_MATH_LIBM_1(sinh)
-TTENSOR_MATH_LIBM_1(cosh)
 TTENSOR_MATH_LIBM_1(tan)
 TTENSOR_MATH_LIBM_1(asin)
 TTENSOR_MATH_LIBM_1(acos)

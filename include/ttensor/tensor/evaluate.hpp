@@ -161,7 +161,9 @@ template <class S, class E> void evaluate_into(store<S>& out, const E& e, const 
   bool reuse = out.valid() && out.size() == shape::size(shape), in_place = false;
   if (reuse && out.batch() == batch) {
     const auto stride = shape::row_major(st.extent);
+    index_t total = shape::size(st.extent);
     out.cells([&](auto& cell) {
+      reuse = reuse && cell.size() == total;  // planes of a dual may be mapped differently
       const int held = st.leaves_holding(cell.block());
       reuse = reuse && cell.unique_except(held);
       in_place = in_place || held > 0;

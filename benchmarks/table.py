@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Runs a benchmark program, contenders interleaved in one process, and prints medians and ratios as a Markdown table.
+
+    table.py <program> [filter] [--repetitions 7] [--seconds 0.02] [--core 1]
+
+The floor of a row is the fastest contender whose name starts with `hand`.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+
+
+def measure(program, pattern, repetitions, seconds, core):
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        command = [program, f"--benchmark_filter={pattern}", f"--benchmark_repetitions={repetitions}", f"--benchmark_min_time={seconds}",
+                   "--benchmark_enable_random_interleaving=true", f"--benchmark_out={out.name}", "--benchmark_out_format=json"]
+        if core >= 0:
+            command = ["taskset", "-c", str(core)] + command
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return json.load(open(out.name))
+
+
+def scaled(ns):
+    for unit, size in (("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.3g} ns"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("filter", nargs="?", default=".")
+    parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--seconds", default="0.02")
+    parser.add_argument("--core", type=int, default=1)
+    args = parser.parse_args()
+    rows = {}
+    for run in measure(os.path.abspath(args.program), args.filter, args.repetitions, args.seconds, args.core)["benchmarks"]:
+        if run.get("run_type") != "iteration":
+            continue
+        row, kind, n, who = run["run_name"].split("/")[:4]
+        if run.get("error_occurred"):
+            print(f"{run['run_name']}: {run['error_message']}")
+            continue
+        scale = {"ns": 1, "us": 1e3, "ms": 1e6}[run["time_unit"]]
+        rows.setdefault((row, kind, int(n)), {}).setdefault(who, []).append(run["real_time" if "real_time" in run["run_name"] else "cpu_time"] * scale)
+    print("| row | type | n | floor | ttensor | ttensor / floor | Eigen / floor | ttensor / Eigen |")
+    print("|---|---|---|---|---|---|---|---|")
+    for (row, kind, n), who in sorted(rows.items()):
+        median = {name: statistics.median(times) for name, times in who.items()}
+        hands = {name: t for name, t in median.items() if name.startswith("hand")}
+        ours, eigen = median.get("ttensor"), median.get("eigen")
+        best = min(hands, key=hands.get) if hands else None
+        floor = hands.get(best)
+        ratio = lambda a, b: f"{a / b:.2f}" if a and b else ""
+        print(f"| {row} | {kind} | {n} | {scaled(floor) + ' ' + best if floor else ''} | {scaled(ours) if ours else ''} | **{ratio(ours, floor)}** | "
+              f"{ratio(eigen, floor)} | {ratio(ours, eigen)} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+// batched<T>: one value per example. A tensor<batched<T>, R> is a store of T with the examples as its leading axis, so a
+// statement inside vmap is the same fused loop with one more axis. A value that no example differs in has batch extent 1.
+#pragma once
+#include "../tensor/reduce.hpp"
+
+TTENSOR_BEGIN
+
+template <class T> struct snapshot<batched<T>> {
+  snapshot<T> inner;
+  index_t batch = 1, size = 0;  // examples; elements of one example
+  template <class F> TTENSOR_INLINE void planes(F&& f) const {
+    inner.planes([&]<class U, int B>(std::type_identity<U> t, const U* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
+      dims<B + 1> e{}, s{};
+      for (int d = 0; d < B; ++d) e[d] = be[d], s[d] = bs[d];
+      e[B] = batch;
+      s[B] = batch == 1 ? 0 : size;
+      f(t, base, e, s, holder);
+    });
+  }
+};
+
+template <class T> class store<batched<T>> {
+  struct cell {
+    store<T> inner;
+    index_t batch, size;
+    int holders = 1;
+  };
+
+ public:
+  using S = batched<T>;
+  static constexpr int levels = batch_levels_v<S>;
+  store() = default;
+  store(store<T> inner, index_t batch, index_t size) : cell_(new cell{static_cast<store<T>&&>(inner), batch, size}) {}
+  store(const store& o) : cell_(o.cell_) {
+    if (cell_) ++cell_->holders;
+  }
+  store(store&& o) noexcept : cell_(o.cell_) { o.cell_ = nullptr; }
+  store& operator=(store o) noexcept {
+    std::swap(cell_, o.cell_);
+    return *this;
+  }
+  ~store() {
+    if (cell_ && --cell_->holders == 0) delete cell_;
+  }
+  static store make(index_t n, const dims<levels>& b = ones<levels>()) {
+    dims<levels - 1> older{};
+    for (int d = 0; d < levels - 1; ++d) older[d] = b[d];
+    return store(store<T>::make(n * b[levels - 1], older), b[levels - 1], n);
+  }
+  static store over(const snapshot<S>& v, index_t n) { return store(store<T>::over(v.inner, n * v.batch), v.batch, n); }
+  bool valid() const { return cell_ != nullptr; }
+  bool is_borrowed() const { return false; }
+  index_t size() const { return cell_ ? cell_->size : 0; }
+  index_t examples() const { return cell_->batch; }
+  bool mapped() const { return cell_->batch != 1; }
+  store<T>& inner() { return cell_->inner; }
+  const store<T>& inner() const { return cell_->inner; }
+
+  S get(index_t i) const;
+  void set(index_t i, const S& v);
+  S scalar() const { return get(0); }
+  void zero() { cell_->inner.zero(); }
+  snapshot<S> snap() const {
+    if (!cell_) return {};
+    return {cell_->inner.snap(), cell_->batch, cell_->size};
+  }
+  store alias() const { return *this; }
+  store value() const { return cell_ ? store(cell_->inner.value(), cell_->batch, cell_->size) : store(); }
+  template <class F> void cells(F&& f) { cell_->inner.cells(f); }
+  template <class F> void planes(F&& f) {
+    const index_t batch = cell_->batch, size = cell_->size;
+    cell_->inner.planes([&]<class U, int B>(std::type_identity<U> t, U* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
+      dims<B + 1> e{}, s{};
+      for (int d = 0; d < B; ++d) e[d] = be[d], s[d] = bs[d];
+      e[B] = batch;
+      s[B] = batch == 1 ? 0 : size;
+      f(t, base, e, s, holder);
+    });
+  }
+  void adopt(store&& o) {
+    if (cell_ && cell_->holders > 1 && o.cell_ && o.size() == size()) {  // views see the new elements
+      cell_->inner = static_cast<store<T>&&>(o.cell_->inner);
+      cell_->batch = o.cell_->batch;
+    } else {
+      *this = static_cast<store&&>(o);
+    }
+  }
+  dims<levels> batch() const {
+    dims<levels> b{};
+    const auto older = cell_->inner.batch();
+    for (int d = 0; d < levels - 1; ++d) b[d] = older[d];
+    b[levels - 1] = cell_->batch;
+    return b;
+  }
+  /// Grows to the batch extents `b` (1: any): an unmapped value is repeated for every example at its first mapped write.
+  void require_batch(const dims<levels>& b) {
+    const index_t n = b[levels - 1];
+    if (n != 1 && cell_->batch != n) {
+      if (cell_->batch != 1) eval_detail::batch_mismatch(cell_->batch, n);
+      using L = leaf<T, 2>;
+      const dims<2> e{{n, cell_->size}};
+      auto repeated = expr::make_node<cast_op<elem_t<T>>>(L{cell_->inner.snap(), layout_map<2>{0, e, {{0, 1}}}});
+      cell_->inner = statement_rule<T>::evaluate(repeated, e);
+      cell_->batch = n;
+    }
+    dims<levels - 1> older{};
+    for (int d = 0; d < levels - 1; ++d) older[d] = b[d];
+    cell_->inner.require_batch(older);
+  }
+
+ private:
+  cell* cell_ = nullptr;
+};
+
+template <class T> struct batched {
+  batched() : batched(T(0)) {}
+  /// The same for every example.
+  template <class U> requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, batched>) batched(const U& c)
+      : elements_(store<T>::make(1), 1, 1) {
+    elements_.inner().set(0, T(c));
+  }
+  explicit batched(store<batched> s) : elements_(static_cast<store<batched>&&>(s)) {}
+  batched(const batched& o) : elements_(o.elements_.value()) {}
+  batched(batched&&) noexcept = default;
+  batched& operator=(const batched& o) {
+    elements_ = o.elements_.value();
+    return *this;
+  }
+  batched& operator=(batched&&) noexcept = default;
+  template <class B> requires std::is_same_v<B, bool> operator B() const {
+    static_assert(!std::is_same_v<B, bool>,
+                  "ttensor: a condition on a batched value has one answer per example; use where(condition, a, b) or cond(condition, f, g, x...)");
+    return false;
+  }
+  const store<batched>& elements() const { return elements_; }
+  store<batched>& elements() { return elements_; }
+  leaf<batched, 0> as_leaf() const { return {elements_.snap(), {0, {}, {}}}; }
+  template <class F> void planes(F&& f) const {
+    constexpr int levels = batch_levels_v<batched>;
+    elements_.snap().planes([&]<class U, int B>(std::type_identity<U> t, const U* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
+      static_assert(B == levels);
+      f(t, plane<B>{base, be, bs, holder});
+    });
+  }
+
+ private:
+  store<batched> elements_;
+};
+/// In an expression a batched scalar is a leaf of rank 0.
+template <class T> TTENSOR_INLINE leaf<batched<T>, 0> as_expression(const batched<T>& s) { return s.as_leaf(); }
+
+template <class T> batched<T> store<batched<T>>::get(index_t i) const {
+  using L = leaf<T, 1>;
+  const dims<1> n{{cell_->batch}};
+  auto column = expr::make_node<cast_op<elem_t<T>>>(L{cell_->inner.snap(), layout_map<1>{i, n, {{cell_->batch == 1 ? 0 : cell_->size}}}});
+  return S(store(statement_rule<T>::evaluate(column, n), cell_->batch, 1));
+}
+template <class T> void store<batched<T>>::set(index_t i, const S& v) {
+  require_batch(v.elements().batch());
+  const dims<1> n{{cell_->batch}};
+  leaf<T, 1> from{v.elements().inner().snap(), layout_map<1>{0, n, {{v.elements().mapped() ? 1 : 0}}}};
+  statement_rule<T>::assign_region(cell_->inner, layout_map<1>{i, n, {{cell_->size}}}, from);
+}
+
+template <class T> struct kind_rule<batched<T>> {
+  template <class S> static auto as_arg(const S& s) { return as_expression(s); }
+  /// Scalars become expressions of rank 0; the result is evaluated, one loop over the examples.
+  template <class Op, class... A> static auto apply(A&&... a) {
+    auto e = expr::build<Op>(static_cast<A&&>(a)...);
+    using S = storage_scalar_t<typename decltype(e)::scalar>;
+    return statement_rule<S>::evaluate(e, dims<0>{}).scalar();
+  }
+};
+
+TTENSOR_END

@@ -1,0 +1,4 @@
+// Transforms of functions: grad and its relatives.
+#pragma once
+#include "tensor.hpp"
+#include "transform/reverse.hpp"

@@ -1,0 +1,123 @@
+// Levels: how a transform finds out how deep it is.
+//
+// The level of a value is the nesting depth of its scalar type. An inner transform must wrap its arguments outside every
+// level that its function touches, also through captured variables, which the argument types do not show. So a callable
+// with captures is first looked at, unevaluated, with a *probe* scalar in place of the arguments: the captured levels show
+// up in the type of its result. The arguments are then wrapped one level above the deepest. Where the probe cannot see
+// (a captured value stored into a local of the argument's own scalar type), the assignment does not compile and its
+// message names closing_over(x...), which forces the depth by hand.
+#pragma once
+#include "../ad/batched.hpp"
+#include "../ad/record.hpp"
+#include "tree.hpp"
+
+TTENSOR_BEGIN
+
+/// A scalar of which only the type matters: T is the deepest level met so far. Never evaluated.
+template <class T> struct probe {
+  probe() = default;
+  template <class U> requires(!is_probe_v<std::remove_cvref_t<U>> && any_scalar<U>) probe(const U&) {
+    using V = std::remove_cvref_t<U>;
+    if constexpr (scalar_kind<V>) check<V>();
+    else if constexpr (element_proxy<V>) check<typename V::scalar>();
+  }
+  template <class U> requires(!std::is_same_v<U, T>) probe(const probe<U>&) { check<U>(); }
+  template <class F> void planes(F&&) const {}
+
+ private:
+  template <class U> static void check() {
+    static_assert(depth_v<U> <= depth_v<T>,
+                  "ttensor: a captured outer variable is stored into a local variable of the inner function's own scalar type, so the inner "
+                  "transform cannot see it; pass closing_over(x...), naming the captured variables, to the inner transform [TT-L01]");
+  }
+};
+template <class T> struct kind_rule<probe<T>> {
+  template <class Op, class... A> static auto apply(const A&...) {
+    if constexpr (!Op::differentiable) return false;
+    else return join_chain_t<elem_t<T>, probe<T>, A...>{};
+  }
+};
+template <class T> struct snapshot<probe<T>> {
+  template <class F> void planes(F&&) const {}
+};
+template <class T> class store<probe<T>> {  // a size; no elements
+ public:
+  using S = probe<T>;
+  static store make(index_t n, const dims<batch_levels_v<S>>& = {}) {
+    store s;
+    s.size_ = n;
+    return s;
+  }
+  static store over(const snapshot<S>&, index_t n) { return make(n); }
+  bool valid() const { return true; }
+  index_t size() const { return size_; }
+  S get(index_t) const { return {}; }
+  S scalar() const { return {}; }
+  void set(index_t, const S&) {}
+  void zero() {}
+  snapshot<S> snap() const { return {}; }
+  store alias() const { return *this; }
+  store value() const { return *this; }
+  void adopt(store&& o) { size_ = o.size_; }
+
+ private:
+  index_t size_ = 0;
+};
+template <class S> requires has_probe_v<S> struct statement_rule<S> {
+  template <class E> static store<S> evaluate(const E&, const auto&) { return {}; }
+  template <class E> static void evaluate_into(store<S>&, const E&, const auto&) {}
+  template <int R, class E> static void assign_region(store<S>&, const layout_map<R>&, const E&) {}
+};
+template <class S> requires has_probe_v<S> struct sum_rule<S> {
+  template <bool Columns, class E> static store<reduced_scalar_t<S>> evaluate(const E&, const auto&, const auto&) { return {}; }
+};
+
+/// Names outer variables that a function captures, so that its transform wraps above their levels: grad(f, closing_over(x)).
+template <class C> struct closing_over_t {
+  using chain = C;
+};
+template <class... X> auto closing_over(const X&...) { return closing_over_t<join_chain_t<double, double, tree::chain_t<X>...>>{}; }
+
+/// True for a callable that captures nothing, so that its argument types show every level. Transform objects ask their function.
+template <class F> inline constexpr bool is_captureless_v = [] {
+  if constexpr (requires { F::ttensor_captureless; }) return F::ttensor_captureless;
+  else return std::is_empty_v<F>;
+}();
+
+namespace level_detail {
+template <class T> T fake() { __builtin_unreachable(); }
+template <class C> struct probed {  // a tree with its leaves replaced by probes of their own chain
+  static constexpr int rank_change = 0;
+  template <class S> using map = std::conditional_t<is_probe_v<S>, S, probe<S>>;
+  template <class S> using scalar_of_struct = map<S>;
+};
+template <class T> using probed_t = tree::rebind_t<probed<void>, std::remove_cvref_t<T>>;
+template <class C> struct strip_probe { using type = C; };
+template <class C> struct strip_probe<probe<C>> { using type = C; };
+template <class F, class... A> constexpr auto captured_chain() {
+  if constexpr (is_captureless_v<std::remove_cvref_t<F>>) {
+    return std::type_identity<double>{};
+  } else {
+    using R = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const probed_t<A>&>()...))>;
+    return std::type_identity<typename strip_probe<tree::chain_t<R>>::type>{};
+  }
+}
+template <class O> struct options_chain { using type = double; };
+template <class C> struct options_chain<closing_over_t<C>> { using type = C; };
+}  // namespace level_detail
+
+/// The chain above which a transform of f over these arguments must wrap.
+template <class F, class Forced, class... A>
+using base_chain_t = join_chain_t<double, double, Forced, tree::chain_t<A>..., typename decltype(level_detail::captured_chain<F, A...>())::type>;
+/// True while an outer transform only looks at types.
+template <class... A> inline constexpr bool probing_v = (has_probe_v<tree::chain_t<A>> || ...);
+
+namespace level_detail {
+/// A leaf as scalar type To, where the chain of To is at least as deep: a constant of the added levels.
+template <class To, class X> To lift(const X& x) {
+  if constexpr (std::is_same_v<To, X>) return x;
+  else return To(x);
+}
+}  // namespace level_detail
+
+TTENSOR_END

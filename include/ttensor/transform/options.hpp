@@ -1,0 +1,65 @@
+// Options of transforms. They follow the callable in any order: grad(f, has_aux, closing_over(x)).
+#pragma once
+#include "level.hpp"
+
+TTENSOR_BEGIN
+
+struct has_aux_t {};
+struct allow_int_t {};
+struct strict_t {};
+struct holomorphic_t {};
+inline constexpr has_aux_t has_aux{};
+inline constexpr allow_int_t allow_int{};
+inline constexpr strict_t strict{};
+inline constexpr holomorphic_t holomorphic{};
+/// Tangents or cotangents carried at once by Jacobians; changes cost, never values. 0 is an error.
+struct chunk_size {
+  index_t n;
+  explicit chunk_size(index_t n_) : n(n_) {
+    if (n < 1) raise<domain_error>("[chunk_size] a chunk of " + std::to_string(n) + "; give 1 or more [TT-D02]");
+  }
+};
+
+namespace options {
+template <class Want, class... O> inline constexpr bool has = (std::is_same_v<Want, O> || ...);
+template <class... O> using forced_chain = join_chain_t<double, double, typename level_detail::options_chain<O>::type...>;
+}  // namespace options
+
+template <class A, class B> struct value_and_aux {  // what grad(f, has_aux) gives
+  A grad;
+  B aux;
+};
+template <class V, class G> struct value_grad {
+  V value;
+  G grad;
+};
+template <class V, class G, class A> struct value_grad_aux {
+  V value;
+  G grad;
+  A aux;
+};
+
+namespace tree {
+/// First and second part of what a function with auxiliary output returns: a pair, a tuple or an aggregate of two.
+template <int I, class T> decltype(auto) part(T& t) {
+  if constexpr (requires { std::tuple_size<std::remove_const_t<T>>::value; }) return (std::get<static_cast<std::size_t>(I)>(t));
+  else return (field<I>(t));
+}
+/// Removes the level K<C> from the leaves that have it; others stay.
+template <class Level> struct without {
+  static constexpr int rank_change = 0;
+  template <class S> using map = std::conditional_t<std::is_same_v<reelem_t<S, double>, Level>, inner_t<S>, S>;
+  template <class S> using scalar_of_struct = map<S>;
+};
+template <class S, class Level> inline constexpr bool is_at_level_v = std::is_same_v<reelem_t<S, double>, Level>;
+
+template <class T> struct leaf_count { static constexpr int value = is_differentiable_leaf_v<T> ? 1 : 0; };
+template <class... T> struct leaf_count<std::tuple<T...>> { static constexpr int value = (leaf_count<T>::value + ... + 0); };
+template <class A, class B> struct leaf_count<std::pair<A, B>> { static constexpr int value = leaf_count<A>::value + leaf_count<B>::value; };
+template <class T, std::size_t N> struct leaf_count<std::array<T, N>> { static constexpr int value = static_cast<int>(N) * leaf_count<T>::value; };
+template <class T> struct leaf_count<std::vector<T>> : leaf_count<T> {};
+template <class T> struct leaf_count<std::optional<T>> : leaf_count<T> {};
+template <class T> requires is_aggregate_tree_v<T> struct leaf_count<T> { static constexpr int value = 1; };
+}  // namespace tree
+
+TTENSOR_END

@@ -1,0 +1,245 @@
+// Reverse mode: grad, value_and_grad, vjp. Each call opens a level (a tape), runs f on taped arguments, sweeps, extracts.
+#pragma once
+#include "options.hpp"
+
+TTENSOR_BEGIN
+
+namespace reverse_detail {
+/// The tape of one call and its place as the recording tape for scalars over the chain C.
+template <class C> class level {
+ public:
+  level() : tape_(std::make_shared<tape>()), outer_(tapes::current<C>) { tapes::current<C> = tape_.get(); }
+  level(const level&) = delete;
+  ~level() { close(); }
+  void close() {  // no more recording
+    if (!open_) return;
+    open_ = false;
+    tape_->recording = false;
+    tapes::current<C> = outer_;
+  }
+  tape& get() { return *tape_; }
+  std::shared_ptr<tape> share() { return tape_; }
+
+ private:
+  std::shared_ptr<tape> tape_;
+  tape* outer_;
+  bool open_ = true;
+};
+
+template <class X, class S> store<X> lifted(const store<S>& s) {  // the elements as scalars X of at least the same levels
+  if constexpr (std::is_same_v<S, X>) return s.value();
+  else {
+    const dims<1> n{{s.size()}};
+    return statement_rule<X>::evaluate(leaf<S, 1>{s.snap(), layout_map<1>::row_major(n)}, n);
+  }
+}
+/// A leaf of the arguments as an input of the tape.
+struct wrap_leaf {
+  tape& t;
+  template <class S, auto Sh, class Out> Out operator()(const tensor<S, Sh>& x, std::type_identity<Out>) const {
+    using X = inner_t<typename Out::scalar>;
+    store<X> v = lifted<X>(x.elements());
+    const index_t n = v.size();
+    return Out(store<var<X>>(static_cast<store<X>&&>(v), token_ref(t.serial, t.new_slot<X>(n))), x.shape());
+  }
+  template <class S, class Out> requires(!tree::tensor_leaf<S>) Out operator()(const S& x, std::type_identity<Out>) const {
+    using X = inner_t<Out>;
+    auto& pool = t.pool<scalar_pool<X>>();
+    pool.enter(t);
+    return Out(X(x), t.serial, pool.close(), false);
+  }
+};
+/// Gradient of an input, taken out of the tape.
+struct take_gradient {
+  tape& t;
+  template <class X, auto Sh, class Out> Out operator()(const tensor<var<X>, Sh>& x, std::type_identity<Out>) const {
+    auto& s = t.at<X>(x.elements().slot()->id);
+    if (!s.live) return Out(x.shape());
+    s.live = false;
+    return Out(static_cast<store<X>&&>(s.adjoint), x.shape());
+  }
+  template <class X, class Out> Out operator()(const var<X>& x, std::type_identity<Out>) const {
+    auto& pool = t.pool<scalar_pool<X>>();
+    const std::size_t i = x.ref().offset();
+    if (i >= pool.adjoint.size()) return Out(X(0));
+    Out g(pool.adjoint[i]);
+    pool.adjoint[i] = X(0);
+    return g;
+  }
+};
+/// Adds a cotangent to an output.
+struct seed_leaf {
+  tape& t;
+  template <class X, class Ct> void operator()(const var<X>& y, const Ct& ct) const {
+    if (!y.active()) return;
+    auto& pool = t.pool<scalar_pool<X>>();
+    if (y.ref().id() == 0) pool.seed(y.ref().offset());
+    scalar_pool<X>::add(t, pool, y.ref().bits, X(ct));
+  }
+  template <class X, auto Sh, class Ct> void operator()(const tensor<var<X>, Sh>& y, const Ct& ct) const {
+    if (!y.elements().slot()) return;
+    auto& s = t.at<X>(y.elements().slot()->id);
+    if constexpr (tree::tensor_leaf<Ct>) {
+      if (!(ct.shape() == y.shape()))
+        raise<shape_error>("[vjp] output shape " + shape::text(y.shape()) + " and cotangent shape " + shape::text(ct.shape()) + " differ [TT-S08]");
+      const store<X> c = lifted<X>(ct.elements());
+      add_store(s.open(c.batch()), c);
+    } else {
+      store<X>& a = s.open();
+      for (index_t i = 0; i < a.size(); ++i) a.set(i, X(apply<add_op>(a.get(i), X(ct))));
+    }
+  }
+  template <class Y, class Ct> void operator()(const Y&, const Ct&) const {}  // an output this level does not reach
+};
+/// Removes the tape's level from an output leaf.
+struct strip_leaf {
+  template <class X, auto Sh, class Out> Out operator()(const tensor<var<X>, Sh>& y, std::type_identity<Out>) const {
+    if constexpr (std::is_same_v<typename Out::scalar, X>) return Out(y.elements().values().value(), y.shape());
+    else return Out(y);
+  }
+  template <class X, class Out> Out operator()(const var<X>& y, std::type_identity<Out>) const {
+    if constexpr (std::is_same_v<Out, X>) return y.value();
+    else return Out(y);
+  }
+  template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const { return Out(y); }
+};
+
+template <int... N> constexpr bool selected(int i, int count) { return ((i == (N < 0 ? N + count : N)) || ...); }
+template <int I, int... N> inline constexpr bool is_selected_v = false;
+
+/// Types of one call.
+template <class C, class ArgList, int... N> struct call;
+template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
+  static constexpr int count = static_cast<int>(sizeof...(A));
+  static_assert(((N >= -count && N < count) && ...), "ttensor: an argument number is out of range");
+  static constexpr bool distinct() {
+    const int v[] = {(N < 0 ? N + count : N)...};
+    for (int i = 0; i < static_cast<int>(sizeof...(N)); ++i)
+      for (int j = 0; j < i; ++j)
+        if (v[i] == v[j]) return false;
+    return true;
+  }
+  static_assert(distinct(), "ttensor: an argument number is given twice");
+  using level_scalar = var<C>;
+  template <int I, class T> using wrapped_t = std::conditional_t<selected<N...>(I, count), tree::rebind_t<tree::wrap_in<var, C>, T>, T>;
+  template <int I> using arg = at_t<I, type_list<A...>>;
+  template <class S> struct all;
+  template <int... I> struct all<std::integer_sequence<int, I...>> { using type = std::tuple<wrapped_t<I, A>...>; };
+  using wrapped = typename all<std::make_integer_sequence<int, count>>::type;
+  template <int I> using gradient = tree::rebind_t<tree::lift_to<C>, arg<(I < 0 ? I + count : I)>>;
+  template <class T> static constexpr bool fits = tree::leaf_count<T>::value > 0;
+
+  static wrapped wrap(tape& t, const A&... a) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return wrapped{one<I>(t, a)...}; }(std::make_integer_sequence<int, count>{});
+  }
+  template <int I, class T> static wrapped_t<I, T> one(tape& t, const T& a) {
+    if constexpr (selected<N...>(I, count)) return tree::map<wrapped_t<I, T>>(wrap_leaf{t}, a);
+    else return a;
+  }
+  static auto gradients(tape& t, const wrapped& w) {
+    auto get = [&]<int I>(std::integral_constant<int, I>) {
+      constexpr int i = I < 0 ? I + count : I;
+      return tree::map<gradient<I>>(take_gradient{t}, std::get<static_cast<std::size_t>(i)>(w));
+    };
+    if constexpr (sizeof...(N) == 1) return (get(std::integral_constant<int, N>{}), ...);
+    else return std::tuple<gradient<N>...>(get(std::integral_constant<int, N>{})...);
+  }
+};
+
+template <class Y> constexpr void check_scalar() {
+  static_assert(rank_v<Y> == 0 && (tree::scalar_leaf_type<Y> || array_like<Y>),
+                "ttensor: grad wants a function with a scalar result (rank 0); take sum(...) of the result, or use jacobian, or vjp with a cotangent");
+  static_assert(!(rank_v<Y> == 0) || !is_integer_v<elem_t<scalar_t<Y>>>, "ttensor: grad wants a real floating-point result, this one is an integer");
+  static_assert(!is_complex_v<elem_t<scalar_t<Y>>>, "ttensor: grad wants a real result; take real(...) or abs of a complex one");
+}
+template <class Y> auto rank0(const Y& y) {  // as a scalar
+  if constexpr (tree::tensor_leaf<Y>) return y.elements().get(0);
+  else return y;
+}
+}  // namespace reverse_detail
+
+/// What grad and value_and_grad return for f: call it with f's arguments.
+template <bool Value, class F, class Opts, int... N> struct grad_function;
+template <bool Value, class F, class... O, int... N> struct grad_function<Value, F, type_list<O...>, N...> {
+  static constexpr bool ttensor_captureless = is_captureless_v<F>;
+  static constexpr bool aux = options::has<has_aux_t, O...>;
+  F f;
+
+  template <class... T> auto operator()(const T&... a) const { return run(tree::evaluate_all(a)...); }
+
+ private:
+  template <class... A> auto run(const A&... a) const {
+    static_assert(sizeof...(A) > 0, "ttensor: grad needs at least one argument");
+    static_assert((check_argument<A...>(std::integral_constant<int, N>{}) && ...));
+    if constexpr (probing_v<A...>) {
+      using R = std::remove_cvref_t<decltype(f(a...))>;
+      using C = typename level_detail::strip_probe<join_chain_t<double, tree::chain_t<R>, tree::chain_t<A>...>>::type;
+      using K = reverse_detail::call<probe<C>, type_list<A...>, N...>;
+      if constexpr (sizeof...(N) == 1) return answer<K>(level_detail::fake<typename K::template gradient<N>>()..., [] { return level_detail::fake<std::remove_cvref_t<decltype(std::declval<F>()(std::declval<const A&>()...))>>(); });
+      else return answer<K>(level_detail::fake<std::tuple<typename K::template gradient<N>...>>(), [] { return level_detail::fake<R>(); });
+    } else {
+      using C = base_chain_t<F, options::forced_chain<O...>, A...>;
+      using K = reverse_detail::call<C, type_list<A...>, N...>;
+      reverse_detail::level<C> l;
+      const auto w = K::wrap(l.get(), a...);
+      const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
+      const auto value = reverse_detail::rank0(main(y));
+      reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>>();
+      reverse_detail::seed_leaf{l.get()}(value, elem_t<scalar_t<decltype(value)>>(1));
+      l.close();
+      l.get().sweep();
+      return answer<K>(K::gradients(l.get(), w), [&] { return y; });
+    }
+  }
+  template <class... A, int I> static constexpr bool check_argument(std::integral_constant<int, I>) {
+    constexpr int i = I < 0 ? I + static_cast<int>(sizeof...(A)) : I;
+    static_assert(i >= 0 && i < static_cast<int>(sizeof...(A)), "ttensor: an argument number of grad is out of range");
+    if constexpr (i >= 0 && i < static_cast<int>(sizeof...(A)) && !options::has<allow_int_t, O...>)
+      static_assert(tree::leaf_count<at_t<i, type_list<A...>>>::value > 0,
+                    "ttensor: grad with respect to an argument without floating-point parts (an integer?); pass 2.0 instead of 2, or allow_int");
+    return true;
+  }
+  template <class Y> static decltype(auto) main(const Y& y) {
+    if constexpr (aux) return (tree::part<0>(y));
+    else return (y);
+  }
+  template <class K, class Y> static auto strip(const Y& y) {
+    using Out = tree::rebind_t<tree::without<typename K::level_scalar>, Y>;
+    return tree::map<Out>(reverse_detail::strip_leaf{}, y);
+  }
+  template <class K, class G, class Y> static auto answer(G g, Y&& get) {
+    if constexpr (!Value && !aux) {
+      return g;
+    } else {
+      const auto y = get();
+      if constexpr (!aux) {
+        auto v = strip<K>(reverse_detail::rank0(y));
+        return value_grad<decltype(v), G>{v, static_cast<G&&>(g)};
+      } else {
+        auto x = strip<K>(std::remove_cvref_t<decltype(tree::part<1>(y))>(tree::part<1>(y)));
+        if constexpr (!Value) {
+          return value_and_aux<G, decltype(x)>{static_cast<G&&>(g), x};
+        } else {
+          auto v = strip<K>(reverse_detail::rank0(tree::part<0>(y)));
+          return value_grad_aux<decltype(v), G, decltype(x)>{v, static_cast<G&&>(g), x};
+        }
+      }
+    }
+  }
+};
+
+/// Gradient of a scalar function.
+/// Shapes    grad(f)(x...) has the type of the first argument (with the outer scalar); grad<0, 2>(f) gives a tuple
+/// Throws    level_error [TT-L02, TT-L03]; compile errors for results that are not scalars
+/// Source    reverse accumulation: Linnainmaa 1970; one fused backward loop a statement
+template <int... N, class F, class... O> auto grad(F f, O...) {
+  if constexpr (sizeof...(N) == 0) return grad_function<false, F, type_list<O...>, 0>{static_cast<F&&>(f)};
+  else return grad_function<false, F, type_list<O...>, N...>{static_cast<F&&>(f)};
+}
+/// The value beside the gradient: {value, grad}, or {value, grad, aux} with has_aux.
+template <int... N, class F, class... O> auto value_and_grad(F f, O...) {
+  if constexpr (sizeof...(N) == 0) return grad_function<true, F, type_list<O...>, 0>{static_cast<F&&>(f)};
+  else return grad_function<true, F, type_list<O...>, N...>{static_cast<F&&>(f)};
+}
+
+TTENSOR_END

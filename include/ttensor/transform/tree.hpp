@@ -1,0 +1,194 @@
+// Trees: arguments and results of transforms are scalars, tensors, tuples, pairs, arrays, vectors, optionals and plain
+// aggregates templated on their scalar. Fields are found by reflection (structured bindings), so users write no macro.
+#pragma once
+#include <array>
+#include <optional>
+#include <tuple>
+#include <vector>
+#include "../tensor/factories.hpp"
+#include "fields.hpp"
+
+TTENSOR_BEGIN
+namespace tree {
+
+template <class T> inline constexpr bool is_tensor_v = false;
+template <class S, auto Sh, class Sp, class L> inline constexpr bool is_tensor_v<tensor<S, Sh, Sp, L>> = true;
+template <class T> concept tensor_leaf = is_tensor_v<std::remove_cvref_t<T>>;
+template <class T> concept scalar_leaf_type = number<std::remove_cvref_t<T>> || scalar_kind<T>;
+/// A leaf that can carry derivatives.
+template <class T> inline constexpr bool is_differentiable_leaf_v = [] {
+  using D = std::remove_cvref_t<T>;
+  if constexpr (tensor_leaf<D>) return is_differentiable_v<elem_t<typename D::scalar>>;
+  else if constexpr (scalar_leaf_type<D>) return is_differentiable_v<elem_t<D>>;
+  else return false;
+}();
+
+// ---- rebinding: the same tree on another scalar -------------------------------------------------------------------------
+template <class S, class U> concept has_member_rebind = requires { typename S::template rebind<U>; };
+template <class T> struct aggregate_of { static constexpr bool value = false; };
+template <template <class> class A, class S> struct aggregate_of<A<S>> {
+  static constexpr bool value = std::is_aggregate_v<A<S>> && scalar_leaf_type<S>;
+  using scalar = S;
+  template <class U> using on = A<U>;
+};
+template <class T> inline constexpr bool is_aggregate_tree_v = aggregate_of<std::remove_cvref_t<T>>::value;
+
+/// M::map<S>: the new scalar of a leaf; M::rank_change: axes added to tensor leaves; scalars become tensors when not 0.
+template <class M, class T> struct rebind { using type = T; };  // static: anything that is no leaf and no container
+template <class M, class T> using rebind_t = typename rebind<M, T>::type;
+template <class M, class T> requires(scalar_leaf_type<T> && is_differentiable_leaf_v<T>) struct rebind<M, T> {
+  using type = typename decltype([] {
+    if constexpr (M::rank_change == 0) return std::type_identity<typename M::template map<T>>{};
+    else return std::type_identity<tensor<typename M::template map<T>, M::rank_change>>{};
+  }())::type;
+};
+template <class M, class S, auto Sh> requires is_differentiable_leaf_v<tensor<S, Sh>> struct rebind<M, tensor<S, Sh>> {
+  static constexpr int R = shape::rank_of<Sh>();
+  using type = typename decltype([] {
+    if constexpr (M::rank_change == 0) return std::type_identity<tensor<typename M::template map<S>, Sh>>{};
+    else return std::type_identity<tensor<typename M::template map<S>, R + M::rank_change>>{};
+  }())::type;
+};
+template <class M, class... T> struct rebind<M, std::tuple<T...>> { using type = std::tuple<rebind_t<M, T>...>; };
+template <class M, class A, class B> struct rebind<M, std::pair<A, B>> { using type = std::pair<rebind_t<M, A>, rebind_t<M, B>>; };
+template <class M, class T, std::size_t N> struct rebind<M, std::array<T, N>> { using type = std::array<rebind_t<M, T>, N>; };
+template <class M, class T> struct rebind<M, std::vector<T>> { using type = std::vector<rebind_t<M, T>>; };
+template <class M, class T> struct rebind<M, std::optional<T>> { using type = std::optional<rebind_t<M, T>>; };
+template <class M, class T> requires is_aggregate_tree_v<T> struct rebind<M, T> {
+  using S = typename aggregate_of<T>::scalar;
+  template <class U> static constexpr auto on() {
+    if constexpr (has_member_rebind<T, U>) return std::type_identity<typename T::template rebind<U>>{};
+    else return std::type_identity<typename aggregate_of<T>::template on<U>>{};
+  }
+  using type = typename decltype(on<typename M::template scalar_of_struct<S>>())::type;
+};
+
+template <class T> inline constexpr bool is_container_v = false;
+template <class... T> inline constexpr bool is_container_v<std::tuple<T...>> = true;
+template <class A, class B> inline constexpr bool is_container_v<std::pair<A, B>> = true;
+template <class T, std::size_t N> inline constexpr bool is_container_v<std::array<T, N>> = true;
+template <class T> inline constexpr bool is_container_v<std::vector<T>> = true;
+template <class T> inline constexpr bool is_container_v<std::optional<T>> = true;
+
+// ---- walking ------------------------------------------------------------------------------------------------------------
+struct same_scalar {
+  static constexpr int rank_change = 0;
+  template <class S> using map = S;
+  template <class S> using scalar_of_struct = S;
+};
+struct marked_scalar {  // any rebinding that changes every leaf
+  static constexpr int rank_change = 0;
+  template <class S> using map = probe<S>;
+  template <class S> using scalar_of_struct = probe<S>;
+};
+template <class T, int I> using field_t = std::remove_cvref_t<decltype(field<I>(std::declval<T&>()))>;
+/// A field of an aggregate is static when its type does not change with the aggregate's scalar (`double rate`).
+template <class T, int I> inline constexpr bool is_static_field_v = std::is_same_v<field_t<T, I>, field_t<rebind_t<marked_scalar, T>, I>>;
+
+template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, const A& a);
+template <std::size_t I, class F, class... T> void for_each_element(F& f, T&... t);
+template <class Struct, int I, class F, class... T> void for_each_field(F& f, T&... t);
+
+/// A tree of type Out whose leaves are f(leaf of in, type_identity<leaf type of Out>); static parts are copied.
+template <class Out, class F, class In> Out map(F&& f, const In& in) {
+  if constexpr (expression<In> || tensor_leaf<In> || scalar_leaf_type<In>) {
+    if constexpr (expression<In> || is_differentiable_leaf_v<In>) return f(in, std::type_identity<Out>{});
+    else return Out(in);
+  } else if constexpr (requires { std::tuple_size<Out>::value; }) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return Out{map<std::tuple_element_t<I, Out>>(f, std::get<I>(in))...};
+    }(std::make_index_sequence<std::tuple_size_v<Out>>{});
+  } else if constexpr (is_container_v<In>) {
+    if constexpr (requires { in.has_value(); }) {
+      if (!in.has_value()) return Out{};
+      return Out(map<typename Out::value_type>(f, *in));
+    } else {
+      Out out;
+      out.reserve(in.size());
+      for (const auto& x : in) out.push_back(map<typename Out::value_type>(f, x));
+      return out;
+    }
+  } else if constexpr (is_aggregate_tree_v<In>) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return Out{map_field<In, field_t<Out, I>, I>(f, field<I>(in))...};
+    }(std::make_integer_sequence<int, field_count<In>()>{});
+  } else {
+    return Out(in);
+  }
+}
+template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, const A& a) {
+  if constexpr (is_static_field_v<Struct, I>) return a;
+  else return map<Out>(f, a);
+}
+
+/// f(leaf...) for corresponding differentiable leaves of trees of one structure; the first tree decides what a leaf is.
+template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
+  using D = std::remove_cvref_t<T>;
+  if constexpr (tensor_leaf<D> || scalar_leaf_type<D>) {
+    if constexpr (is_differentiable_leaf_v<D>) f(t, u...);
+  } else if constexpr (requires { std::tuple_size<D>::value; }) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (for_each_element<I>(f, t, u...), ...); }(std::make_index_sequence<std::tuple_size_v<D>>{});
+  } else if constexpr (is_container_v<D>) {
+    if constexpr (requires { t.has_value(); }) {
+      if (t.has_value()) for_each(f, *t, *u...);
+    } else {
+      for (std::size_t i = 0; i < t.size(); ++i) for_each(f, t[i], u[i]...);
+    }
+  } else if constexpr (is_aggregate_tree_v<D>) {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (for_each_field<D, I>(f, t, u...), ...); }(std::make_integer_sequence<int, field_count<D>()>{});
+  }
+}
+template <std::size_t I, class F, class... T> void for_each_element(F& f, T&... t) { for_each(f, std::get<I>(t)...); }
+template <class Struct, int I, class F, class... T> void for_each_field(F& f, T&... t) {
+  if constexpr (!is_static_field_v<Struct, I>) for_each(f, field<I>(t)...);
+}
+
+// ---- chains: the newest level among the leaves of a tree, as a scalar on double ------------------------------------------
+template <class T> struct chain { using type = double; };
+template <class T> using chain_t = typename chain<std::remove_cvref_t<T>>::type;
+template <class T> requires(scalar_leaf_type<T> && is_differentiable_leaf_v<T>) struct chain<T> { using type = reelem_t<T, double>; };
+template <class T> requires(array_like<T> || element_proxy<T>) struct chain<T> {
+  using type = typename decltype([] {
+    if constexpr (is_differentiable_v<elem_t<scalar_t<T>>>) return std::type_identity<reelem_t<scalar_t<T>, double>>{};
+    else return std::type_identity<double>{};
+  }())::type;
+};
+template <class... T> struct chain<std::tuple<T...>> { using type = join_chain_t<double, double, chain_t<T>...>; };
+template <class A, class B> struct chain<std::pair<A, B>> { using type = join_chain_t<double, chain_t<A>, chain_t<B>>; };
+template <class T, std::size_t N> struct chain<std::array<T, N>> : chain<T> {};
+template <class T> struct chain<std::vector<T>> : chain<T> {};
+template <class T> struct chain<std::optional<T>> : chain<T> {};
+template <class T> requires is_aggregate_tree_v<T> struct chain<T> { using type = reelem_t<typename aggregate_of<T>::scalar, double>; };
+
+/// Replaces every leaf's scalar by K<chain C on the leaf's element>.
+template <template <class> class K, class C> struct wrap_in {
+  static constexpr int rank_change = 0;
+  template <class S> using map = K<reelem_t<C, elem_t<S>>>;
+  template <class S> using scalar_of_struct = map<S>;
+};
+template <class C> struct lift_to {  // the chain C, nothing around it
+  static constexpr int rank_change = 0;
+  template <class S> using map = reelem_t<C, elem_t<S>>;
+  template <class S> using scalar_of_struct = map<S>;
+};
+
+/// Expressions inside a result become tensors; everything else stays.
+template <class T> struct evaluated { using type = T; };
+template <class T> using evaluated_t = typename evaluated<std::remove_cvref_t<T>>::type;
+template <class T> requires(array_like<T> && !tensor_leaf<T>) struct evaluated<T> { using type = tensor<storage_scalar_t<scalar_t<T>>, rank_v<T>>; };
+template <class T> requires tensor_leaf<T> struct evaluated<T> { using type = T; };
+template <class T> requires element_proxy<T> struct evaluated<T> { using type = scalar_t<T>; };
+template <class... T> struct evaluated<std::tuple<T...>> { using type = std::tuple<evaluated_t<T>...>; };
+template <class A, class B> struct evaluated<std::pair<A, B>> { using type = std::pair<evaluated_t<A>, evaluated_t<B>>; };
+template <class T> evaluated_t<T> evaluate_all(T&& t) {
+  using D = std::remove_cvref_t<T>;
+  if constexpr (std::is_same_v<evaluated_t<T>, D>) return static_cast<T&&>(t);
+  else if constexpr (element_proxy<D>) return t.get();
+  else if constexpr (array_like<D>) return evaluated_t<T>(t);
+  else
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return evaluated_t<T>{evaluate_all(std::get<I>(static_cast<T&&>(t)))...}; }(
+        std::make_index_sequence<std::tuple_size_v<D>>{});
+}
+
+}  // namespace tree
+TTENSOR_END
