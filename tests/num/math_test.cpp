@@ -135,10 +135,29 @@ TEST_CASE("errors in ulp: the rest of the exponential and logarithmic family") {
   MEASURE(log1p, 1.5, {-0.999, 4, linear}, {1e-37, 1e37, logarithmic}, {0.2, 0.7, linear})
 }
 
+TEST_CASE("errors in ulp: erf, inverse trigonometry, tan") {
+  MEASURE(erf, 3.0, {-6, 6, linear}, {-0.6, 0.6, linear}, {1e-37, 1, logarithmic})
+  MEASURE(erfc, 5.0 + 10 * no_fma, {-6, 9, linear}, {-0.6, 0.6, linear}, {0.4, 4, linear})
+  MEASURE(tan, 4.5, {-4, 4, linear}, {-1e5, 1e5, linear}, {1e-37, 1, logarithmic})
+  MEASURE(atan, 2.0, {-10, 10, linear}, {-1, 1, linear}, {1e-37, 1e37, logarithmic})
+  MEASURE(asin, 3.0, {-1, 1, linear}, {0.49, 0.52, linear}, {1e-37, 1, logarithmic})
+  MEASURE(acos, 3.0, {-1, 1, linear}, {0.49, 0.52, linear}, {0.999, 1, linear})
+#define ATAN2_SLICE(T, name, expression, ...)                                                                         \
+  subject<T> {                                                                                                        \
+    name, [](T x) { return expression; },                                                                             \
+        [](const T* in, T* y) { const auto x = tt::pack<T, tt::native_width_v<T>>::load(in); (expression).store(y); },\
+        tt::native_width_v<T>, [](long double x) -> long double { return __VA_ARGS__; }                               \
+  }
+  measure(ATAN2_SLICE(double, "atan2+", fn::atan2(x, x * 0 + 3.0), std::atan2(x, 3.0L)), -20, 20, linear, 2.0);
+  measure(ATAN2_SLICE(double, "atan2-", fn::atan2(x, x * 0 - 3.0), std::atan2(x, -3.0L)), -20, 20, linear, 2.0);
+  measure(ATAN2_SLICE(float, "atan2-", fn::atan2(x, x * 0 - 3.0f), std::atan2(x, -3.0L)), -20, 20, linear, 2.0);
+}
+
 TEST_CASE("double only: the far ends") {
   const auto e = SUBJECT(double, 1, exp, std::exp(x));
   measure(e, -708, 709.7, linear, 1.1);
   measure(e, -745, -708, linear, 1.1);  // subnormal results
+  measure(SUBJECT(double, 1, erfc, std::erfc(x)), 1, 26.5, linear, 5.5 + 10 * no_fma);
   measure(SUBJECT(double, 1, log, std::log(x)), 1e-323, 1e-300, logarithmic, 1.0);
   measure(SUBJECT(double, 1, sigmoid, 1 / (1 + std::exp(-x))), -745, -700, linear, 3.0);
 }
@@ -191,6 +210,12 @@ TEST_CASE("special values, scalar and lane") {
       SAME_AS_SCALAR(log2)
       SAME_AS_SCALAR(log10)
       SAME_AS_SCALAR(log1p)
+      SAME_AS_SCALAR(erf)
+      SAME_AS_SCALAR(erfc)
+      SAME_AS_SCALAR(tan)
+      SAME_AS_SCALAR(atan)
+      SAME_AS_SCALAR(asin)
+      SAME_AS_SCALAR(acos)
     }
   }
   CHECK(fn::exp(0.0) == 1);
@@ -233,6 +258,19 @@ TEST_CASE("special values, scalar and lane") {
     LIKE_LIBM(log2)
     LIKE_LIBM(log10)
     LIKE_LIBM(log1p)
+    LIKE_LIBM(erf)
+    LIKE_LIBM(erfc)
+    LIKE_LIBM(tan)
+    LIKE_LIBM(atan)
+    LIKE_LIBM(asin)
+    LIKE_LIBM(acos)
+    CHECK((v != v || std::signbit(fn::erf(v)) == std::signbit(v)));
+    CHECK((v != v || std::signbit(fn::atan(v)) == std::signbit(v)));
+    for (double w : values) {
+      CAPTURE(w);
+      CHECK(ulp(fn::atan2(v, w), std::atan2(static_cast<long double>(v), static_cast<long double>(w))) <= 2);
+      if (v == v && w == w) CHECK(std::signbit(fn::atan2(v, w)) == std::signbit(v));
+    }
     CHECK(std::signbit(fn::expm1(v)) == std::signbit(std::expm1(v)));
     CHECK((v != v || std::signbit(fn::sinh(v)) == std::signbit(v)));
     if (v >= -1) CHECK(std::signbit(fn::log1p(v)) == std::signbit(std::log1p(v)));

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 
 #include "ttensor/num/math_core.hpp"
 #include "ttensor/num/pack.hpp"
@@ -164,6 +165,25 @@ TEST_CASE("converting loads, stores, packs") {
     CHECK(f[i] == (i % 3 == 0 ? 1.0f : 0.0f));
     CHECK(m[i] == bytes[i]);
   }
+}
+TEST_CASE_TEMPLATE("every half and bfloat16, and floats around every rounding boundary, convert as the scalar does", H, tt::half, tt::bfloat16) {
+  long bad = 0;
+  for (std::uint32_t b = 0; b < 65536; b += W) {
+    H in[W], back[W];
+    float wide[W];
+    for (int i = 0; i < W; ++i) in[i] = H::from_bits(static_cast<std::uint16_t>(b + static_cast<std::uint32_t>(i)));
+    tt::load_as<pack<float, W>>(in).store(wide);
+    for (int i = 0; i < W; ++i) {
+      const float want = static_cast<float>(in[i]);
+      bad += std::memcmp(&wide[i], &want, 4) != 0;
+    }
+    for (std::uint32_t low : {0u, 1u, 0xfffu, 0x1000u, 0x1001u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) {
+      for (int i = 0; i < W; ++i) wide[i] = __builtin_bit_cast(float, ((b + static_cast<std::uint32_t>(i)) << 16) | low);
+      store_as(pack<float, W>::load(wide), back);
+      for (int i = 0; i < W; ++i) bad += back[i].bits != H(wide[i]).bits;
+    }
+  }
+  CHECK(bad == 0);
 }
 TEST_CASE("fold combines lane i with lane i + n/2, in one fixed tree") {
   double x[8];

@@ -4,8 +4,7 @@
 // node keeps nothing per element but the leaves that some derivative rule reads; values are recomputed in the loop.
 #pragma once
 #include "../run/back.hpp"
-#include "../tensor/reduce.hpp"
-#include "var.hpp"
+#include "untape.hpp"
 
 TTENSOR_BEGIN
 
@@ -209,11 +208,11 @@ template <class S, class E> struct statement_node final : tape_node {
     scalars.reserve(static_cast<std::size_t>(target_count));
     struct scalar_sum { int target; std::size_t at; };
     std::vector<scalar_sum> sums;
-    int k = kernel::out_planes + value_planes, g = 0;
-    auto connect = [&]<class Tg>(Tg) {  // one active leaf
-      constexpr int n_vars = Tg::planes / px;
-      for (int j = 0; j < n_vars; ++j, ++g) {
-        const int dst = k + j * px, src = dst + Tg::planes;
+    auto connect = [&]<int Leaf, class Tg>(std::integral_constant<int, Leaf>, Tg) {  // one active leaf
+      if constexpr (Tg::planes > 0) {
+      constexpr int n_vars = Tg::planes / px, k = kernel::target_first(Leaf), g0 = (k - kernel::table::count) / (2 * px);
+      for (int j = 0; j < n_vars; ++j) {
+        const int g = g0 + j, dst = k + j * px, src = dst + Tg::planes;
         const target<full>& to = target_[g];
         for (int r = 0; r < px; ++r) plane[dst + r].how = run::access::output;
         if (to.id == 0) {  // a scalar, or nothing: summed into a local
@@ -265,9 +264,10 @@ template <class S, class E> struct statement_node final : tape_node {
           ++r;
         });
       }
-      k += 2 * Tg::planes;
+      }
     };
-    [&]<class... Tg>(type_list<Tg...>) { (connect(Tg{}), ...); }(typename with<leaf_list>::targets{});
+    [&]<class... Tg, int... I>(type_list<Tg...>, std::integer_sequence<int, I...>) { (connect(std::integral_constant<int, I>{}, Tg{}), ...); }(
+        typename with<leaf_list>::targets{}, std::make_integer_sequence<int, leaf_list::size>{});
 
     run::nest s;
     s.rank = full;
@@ -415,7 +415,10 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
       tapes::of<X>(serial).template push<ad::region_node<X, R>>(v.slot()->id, f ? f->id : 0u, m);
     });
   }
-  template <class E> static store<S> values(const E& e, const dims<E::rank>& shape) { return ttensor::evaluate<S>(e, shape); }
+  template <class E> static store<S> values(const E& e, const dims<E::rank>& shape) {
+    if constexpr (has_var_v<X>) return ad::retape<S>(statement_rule<ad::untaped_t<S>>::evaluate(ad::untape_expression(e), shape));  // recorded on older tapes
+    else return ttensor::evaluate<S>(e, shape);
+  }
   template <class E> static void record(store<S>& y, const E& e, const dims<E::rank>& shape) {
     dims<batch_levels_v<S> + E::rank> extent = ad::iteration_extent<S>(e, shape);
     dims<batch_levels_v<S> + E::rank> inner = extent;  // strides of the tape's own axes: batch axes inside the tape do not count
@@ -428,7 +431,9 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
 template <class S> requires has_var_v<S> struct sum_rule<S> {
   using Q = reduced_scalar_t<S>;
   template <bool Columns, class E> static store<Q> evaluate(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-    store<Q> y = evaluate_reduction<sum_op, Columns, S>(e, shape, set);
+    store<Q> y;
+    if constexpr (has_var_v<ad::taped_t<S>>) y = ad::retape<Q>(sum_rule<ad::untaped_t<S>>::template evaluate<Columns>(ad::untape_expression(e), shape, set));
+    else y = evaluate_reduction<sum_op, Columns, S>(e, shape, set);
     if constexpr (is_differentiable_v<elem_t<S>>) {
       const auto extent = ad::iteration_extent<S>(e, shape);
       auto inner = extent;

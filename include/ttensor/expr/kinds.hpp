@@ -65,7 +65,8 @@ template <class T> struct scalar_traits<batched<T>> : kinds::one<batched<T>, T, 
   static constexpr int batch_levels = 1 + scalar_traits<T>::batch_levels;
 };
 template <class T> struct scalar_traits<probe<T>> : kinds::one<probe<T>, T, probe> {
-  static constexpr bool has_probe = true;
+  static constexpr bool has_probe = true, has_var = false, has_dual = false;
+  static constexpr int batch_levels = 0;
 };
 
 template <class S> using elem_t = typename scalar_traits<S>::elem;

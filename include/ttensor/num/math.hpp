@@ -1,9 +1,11 @@
 // namespace ttensor::math: one overload set for float, double, packs of them, and device code.
 #pragma once
+#include "math_atan.hpp"
 #include "math_exp.hpp"
 #include "math_hyperbolic.hpp"
 #include "math_libm.hpp"
 #include "math_log.hpp"
+#include "math_special.hpp"
 #include "math_trig.hpp"
 
 TTENSOR_BEGIN

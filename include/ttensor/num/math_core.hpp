@@ -98,6 +98,18 @@ template <class T, int N> TTENSOR_INLINE pack<T, N> max_raw(pack<T, N> a, pack<T
   return select(a > b, a, b);
 }
 
+// c[0] + c[1] z + c[2] z^2 + ..., even and odd powers in two chains.
+template <class V, class T, int N>
+TTENSOR_INLINE V polynomial(V z, const T (&c)[N]) {
+  static_assert(N >= 4);
+  constexpr int even_top = (N - 1) / 2 * 2, odd_top = (N - 2) / 2 * 2 + 1;
+  const V w = z * z;
+  V even = V(c[even_top]), odd = V(c[odd_top]);
+  TTENSOR_UNROLL for (int i = even_top - 2; i >= 0; i -= 2) even = fma(even, w, V(c[i]));
+  TTENSOR_UNROLL for (int i = odd_top - 2; i >= 1; i -= 2) odd = fma(odd, w, V(c[i]));
+  return fma(odd, z, even);
+}
+
 template <class V> inline constexpr bits_t<lane_t<V>> sign_mask = bits_t<lane_t<V>>(bits_t<lane_t<V>>(1) << (8 * sizeof(lane_t<V>) - 1));
 template <class V> TTENSOR_INLINE V abs_kernel(V x) { return from_bits(to_bits(x) & bits_t<V>(~sign_mask<V>)); }
 

@@ -24,22 +24,15 @@ namespace math {
     for (int i = 0; i < N; ++i) a[i] = math::name(a[i], b[i]);                                 \
     return pack<T, N>::load(a);                                                                \
   }
-TTENSOR_MATH_LIBM_1(tan)
-TTENSOR_MATH_LIBM_1(asin)
-TTENSOR_MATH_LIBM_1(acos)
-TTENSOR_MATH_LIBM_1(atan)
 TTENSOR_MATH_LIBM_1(asinh)
 TTENSOR_MATH_LIBM_1(acosh)
 TTENSOR_MATH_LIBM_1(atanh)
 TTENSOR_MATH_LIBM_1(cbrt)
-TTENSOR_MATH_LIBM_1(erf)
-TTENSOR_MATH_LIBM_1(erfc)
 TTENSOR_MATH_LIBM_1(lgamma)
 TTENSOR_MATH_LIBM_1(tgamma)
 TTENSOR_MATH_LIBM_1(round)
 TTENSOR_MATH_LIBM_1(nearbyint)
 TTENSOR_MATH_LIBM_2(pow)
-TTENSOR_MATH_LIBM_2(atan2)
 TTENSOR_MATH_LIBM_2(hypot)
 TTENSOR_MATH_LIBM_2(fmod)
 TTENSOR_MATH_LIBM_2(copysign)

@@ -1,6 +1,6 @@
 // Packs and memory of another element type: load_as, store_as, convert; non-temporal stores.
 #pragma once
-#include "pack.hpp"
+#include "pack_type.hpp"
 
 TTENSOR_BEGIN
 
@@ -21,9 +21,42 @@ template <>
 TTENSOR_HD constexpr half cast<half, half>(half x) { return x; }
 template <>
 TTENSOR_HD constexpr bfloat16 cast<bfloat16, bfloat16>(bfloat16 x) { return x; }
+#if TTENSOR_HAS_REGISTERS
+// bfloat16 <-> float on the bits: the patterns of a register's lanes, widened or rounded to nearest even (NaN quieted).
+TTENSOR_INLINE vec<float> load_bfloat16(const void* p) {
+  vec<std::uint16_t, TTENSOR_SIMD_BYTES / 2> s;
+  __builtin_memcpy(&s, p, sizeof(s));
+  return (vec<float>)(__builtin_convertvector(s, vec<std::uint32_t>) << 16);
+}
+TTENSOR_INLINE void store_bfloat16(vec<float> x, void* p) {
+  const auto b = (vec<std::uint32_t>)x;
+  const auto rounded = (vec<std::int32_t>)((b + 0x7fffu + ((b >> 16) & 1u)) >> 16), quiet = (vec<std::int32_t>)((b >> 16) | 0x40u);
+  const auto t = __builtin_convertvector(select(ne(x, x), quiet, rounded), vec<std::uint16_t, TTENSOR_SIMD_BYTES / 2>);
+  __builtin_memcpy(p, &t, sizeof(t));
+}
+#if !TTENSOR_HAS_HALF_REGISTERS
+TTENSOR_INLINE vec<float> load_half(const void* p) {
+  std::uint16_t h[TTENSOR_SIMD_BYTES / 4];
+  __builtin_memcpy(h, p, sizeof(h));
+  vec<float> x;
+  for (int i = 0; i < TTENSOR_SIMD_BYTES / 4; ++i) x[i] = detail::float_from_half(h[i]);
+  return x;
+}
+TTENSOR_INLINE void store_half(vec<float> x, void* p) {
+  std::uint16_t h[TTENSOR_SIMD_BYTES / 4];
+  for (int i = 0; i < TTENSOR_SIMD_BYTES / 4; ++i) h[i] = detail::half_from_float(x[i]);
+  __builtin_memcpy(p, h, sizeof(h));
+}
+#endif
+template <class U> inline constexpr bool short_float = __is_same(U, half) || __is_same(U, bfloat16);
+#endif
+
 template <class P> struct pack_parts;
 template <class T, int N> struct pack_parts<pack<T, N>> { using type = T; static constexpr int size = N; };
 }  // namespace simd
+
+template <class U, class T, int N>
+pack<U, N> convert(pack<T, N> a);
 
 /// The N elements at p, each converted to the pack's element type as static_cast would (half and bfloat16 through float).
 template <class P, class U>
@@ -46,9 +79,24 @@ TTENSOR_INLINE P load_as(const U* p) {
     }
     return a;
   } else {
-    T lane[n];
-    for (int i = 0; i < n; ++i) lane[i] = simd::cast<T>(p[i]);
-    return P::load(lane);
+#if TTENSOR_HAS_REGISTERS
+    constexpr bool through_float = simd::in_registers<float, n> && simd::short_float<U>;
+    if constexpr (through_float && __is_same(T, float)) {
+      P a;
+      TTENSOR_UNROLL for (int i = 0; i < P::count; ++i) {
+        if constexpr (__is_same(U, bfloat16)) a.r[i] = simd::load_bfloat16(p + i * w);
+        else a.r[i] = simd::load_half(p + i * w);
+      }
+      return a;
+    } else if constexpr (through_float && __is_same(T, double)) {
+      return convert<double>(load_as<pack<float, n>>(p));
+    } else
+#endif
+    {
+      T lane[n];
+      for (int i = 0; i < n; ++i) lane[i] = simd::cast<T>(p[i]);
+      return P::load(lane);
+    }
   }
 }
 
@@ -65,7 +113,17 @@ TTENSOR_INLINE void store_as(pack<T, N> a, U* p) {
       __builtin_memcpy(p + i * w, &t, sizeof(t));
     }
   } else {
-    for (int i = 0; i < N; ++i) p[i] = simd::cast<U>(a[i]);
+#if TTENSOR_HAS_REGISTERS
+    if constexpr (simd::in_registers<T, N> && __is_same(T, float) && simd::short_float<U>) {
+      TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i) {
+        if constexpr (__is_same(U, bfloat16)) simd::store_bfloat16(a.r[i], p + i * native_width_v<T>);
+        else simd::store_half(a.r[i], p + i * native_width_v<T>);
+      }
+    } else
+#endif
+    {
+      for (int i = 0; i < N; ++i) p[i] = simd::cast<U>(a[i]);
+    }
   }
 }
 

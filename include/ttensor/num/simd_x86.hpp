@@ -1,6 +1,6 @@
 // What the compiler's vector types lack, from x86 intrinsics: SSE2 up to AVX-512.
 #pragma once
-#include "simd.hpp"
+#include "simd_types.hpp"
 
 #if defined(__AVX__)
 #include <immintrin.h>
@@ -118,6 +118,19 @@ TTENSOR_INLINE bool all(mask<8> m) { return TTENSOR_X86(movemask_pd)((vec<double
 TTENSOR_INLINE bool any(mask<4> m) { return TTENSOR_X86(movemask_ps)((vec<float>)m) != 0; }
 TTENSOR_INLINE bool any(mask<8> m) { return TTENSOR_X86(movemask_pd)((vec<double>)m) != 0; }
 
+#endif
+
+// 16-bit patterns of half <-> float: to nearest even, NaN quieted, as half.hpp does it.
+#if TTENSOR_SIMD_BYTES == 64
+#define TTENSOR_HAS_HALF_REGISTERS 1
+TTENSOR_INLINE vec<float> load_half(const void* p) { return (vec<float>)_mm512_maskz_cvtph_ps(__mmask16(-1), _mm256_loadu_si256((const __m256i*)p)); }
+TTENSOR_INLINE void store_half(vec<float> x, void* p) { _mm256_storeu_si256((__m256i*)p, _mm512_maskz_cvtps_ph(__mmask16(-1), x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
+#elif TTENSOR_SIMD_BYTES == 32 && defined(__F16C__)
+#define TTENSOR_HAS_HALF_REGISTERS 1
+TTENSOR_INLINE vec<float> load_half(const void* p) { return (vec<float>)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)p)); }
+TTENSOR_INLINE void store_half(vec<float> x, void* p) { _mm_storeu_si128((__m128i*)p, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)); }
+#else
+#define TTENSOR_HAS_HALF_REGISTERS 0
 #endif
 
 // Past the caches; p aligned to the register.

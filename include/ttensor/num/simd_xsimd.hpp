@@ -1,6 +1,6 @@
 // What the compiler's vector types lack, through xsimd 8.1 to 14: every instruction set that simd_x86.hpp does not know.
 #pragma once
-#include "simd.hpp"
+#include "simd_types.hpp"
 
 #if !__has_include(<xsimd/xsimd.hpp>)
 #error "ttensor: xsimd is missing: install it (Debian: libxsimd-dev; conda, vcpkg: xsimd), or define TTENSOR_NO_SIMD for a plain scalar build"
@@ -23,7 +23,7 @@ template <class T> TTENSOR_INLINE mask<sizeof(T)> from_batch_mask(batch_mask<T> 
   TTENSOR_INLINE mask<sizeof(T)> function(vec<T> a, vec<T> b) { return from_batch_mask<T>(as_batch<T>(a) op as_batch<T>(b)); }
 #define TTENSOR_FOR_ELEMENT(T)                                                                    \
   TTENSOR_COMPARE(eq, ==, T)                                                                      \
-  TTENSOR_COMPARE(ne, !=, T)                                                                      \
+  TTENSOR_INLINE mask<sizeof(T)> ne(vec<T> a, vec<T> b) { return (mask<sizeof(T)>)~eq(a, b); } /* xsimd 8.1, AVX-512: NaN != NaN is false */ \
   TTENSOR_COMPARE(lt, <, T)                                                                       \
   TTENSOR_COMPARE(le, <=, T)                                                                      \
   TTENSOR_INLINE vec<T> select(mask<sizeof(T)> m, vec<T> a, vec<T> b) {                           \
@@ -61,18 +61,20 @@ TTENSOR_INLINE bool all(mask<4> m) { return m == 0xffff; }
 TTENSOR_INLINE bool all(mask<8> m) { return m == 0xff; }
 TTENSOR_INLINE bool any(mask<4> m) { return m != 0; }
 TTENSOR_INLINE bool any(mask<8> m) { return m != 0; }
-TTENSOR_INLINE vec<float> scale(vec<float> p, vec<float> n) { return (vec<float>)_mm512_scalef_ps(p, n); }
-TTENSOR_INLINE vec<double> scale(vec<double> p, vec<double> n) { return (vec<double>)_mm512_scalef_pd(p, n); }
-TTENSOR_INLINE vec<float> mantissa(vec<float> x) { return (vec<float>)_mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
-TTENSOR_INLINE vec<double> mantissa(vec<double> x) { return (vec<double>)_mm512_getmant_pd(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
-TTENSOR_INLINE vec<float> exponent(vec<float> x) { return (vec<float>)_mm512_getexp_ps(x); }
-TTENSOR_INLINE vec<double> exponent(vec<double> x) { return (vec<double>)_mm512_getexp_pd(x); }
+TTENSOR_INLINE vec<float> scale(vec<float> p, vec<float> n) { return (vec<float>)_mm512_maskz_scalef_ps(__mmask16(-1), p, n); }
+TTENSOR_INLINE vec<double> scale(vec<double> p, vec<double> n) { return (vec<double>)_mm512_maskz_scalef_pd(__mmask8(-1), p, n); }
+TTENSOR_INLINE vec<float> mantissa(vec<float> x) { return (vec<float>)_mm512_maskz_getmant_ps(__mmask16(-1), x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
+TTENSOR_INLINE vec<double> mantissa(vec<double> x) { return (vec<double>)_mm512_maskz_getmant_pd(__mmask8(-1), x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
+TTENSOR_INLINE vec<float> exponent(vec<float> x) { return (vec<float>)_mm512_maskz_getexp_ps(__mmask16(-1), x); }
+TTENSOR_INLINE vec<double> exponent(vec<double> x) { return (vec<double>)_mm512_maskz_getexp_pd(__mmask8(-1), x); }
 #else
 TTENSOR_INLINE bool all(mask<4> m) { return xsimd::all(as_batch_mask<float>(m)); }
 TTENSOR_INLINE bool all(mask<8> m) { return xsimd::all(as_batch_mask<double>(m)); }
 TTENSOR_INLINE bool any(mask<4> m) { return xsimd::any(as_batch_mask<float>(m)); }
 TTENSOR_INLINE bool any(mask<8> m) { return xsimd::any(as_batch_mask<double>(m)); }
 #endif
+
+#define TTENSOR_HAS_HALF_REGISTERS 0
 
 template <class V> TTENSOR_INLINE void stream(V x, void* p) { __builtin_memcpy(p, &x, sizeof(x)); }
 TTENSOR_INLINE void stream_fence() {}

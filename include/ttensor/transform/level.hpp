@@ -8,7 +8,7 @@
 // message names closing_over(x...), which forces the depth by hand.
 #pragma once
 #include "../ad/batched.hpp"
-#include "../ad/record.hpp"
+#include "../ad/nested_reverse.hpp"
 #include "tree.hpp"
 
 TTENSOR_BEGIN

@@ -1,0 +1,178 @@
+// Array operators in every kind of scalar: duals add jvp terms, tapes push one node that calls vjp, batches call batched().
+#pragma once
+#include "../tensor/array_op.hpp"
+#include "batched.hpp"
+#include "record.hpp"
+
+TTENSOR_BEGIN
+
+namespace ad {
+// ---- one kind off a leaf ---------------------------------------------------------------------------------------------
+template <class X, int R> leaf<X, R> value_leaf(const leaf<var<X>, R>& l) { return {l.data.value, l.map}; }
+template <class X, int N, int R> leaf<X, R> value_leaf(const leaf<dual<X, N>, R>& l) { return {l.data.value, l.map}; }
+template <class X, int R> leaf<X, R + 1> value_leaf(const leaf<batched<X>, R>& l) {
+  leaf<X, R + 1> r{l.data.inner, {l.map.offset, {}, {}}};
+  r.map.extent[0] = l.data.batch;
+  r.map.stride[0] = l.data.batch == 1 ? 0 : l.data.size;
+  for (int d = 0; d < R; ++d) r.map.extent[d + 1] = l.map.extent[d], r.map.stride[d + 1] = l.map.stride[d];
+  return r;
+}
+/// The operand as the rule below the kind K sees it: its value if it has the kind, itself if it is older.
+template <class K, class S, int R> auto below(const leaf<S, R>& l) {
+  if constexpr (depth_v<S> == depth_v<K> && is_differentiable_v<elem_t<S>>) return value_leaf(l);
+  else return l;
+}
+template <class K, class L> inline constexpr bool has_kind_v = depth_v<typename L::scalar> == depth_v<K> && is_differentiable_v<elem_t<typename L::scalar>>;
+
+/// slot += g, where g has the shape of a leaf that lies in the slot by `map`; broadcast axes are summed.
+template <class X, int R, class G> void accumulate(tape& t, std::uint32_t id, const layout_map<R>& map, const G& g) {
+  adjoint_slot<X>& s = t.at<X>(id);
+  axis_set<R> broadcast;
+  bool any = false;
+  layout_map<R> m = map;
+  for (int d = 0; d < R; ++d)
+    if (map.stride[d] == 0 && map.extent[d] != 1) broadcast.reduced[d] = any = true, m.extent[d] = 1;
+  if (any) {
+    const auto e = as_expression(g);
+    store<X> summed = sum_rule<X>::template evaluate<true>(e, map.extent, broadcast);
+    return accumulate<X, R>(t, id, m, leaf<X, R>{summed.snap(), layout_map<R>::row_major(m.extent)});
+  }
+  const auto e = as_expression(g);
+  const bool whole = m.offset == 0 && shape::is_row_major(m.extent, m.stride) && shape::size(m.extent) == s.size;
+  if (!s.live && whole) {
+    s.adjoint = statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), m.extent);
+    s.live = true;
+    return;
+  }
+  s.open(batch_of<X>(e));
+  auto total = expr::make_node<add_op>(leaf<X, R>{s.adjoint.snap(), m}, expr::operand<elem_t<X>>(e));
+  statement_rule<X>::assign_region(s.adjoint, m, total);
+}
+
+template <class X, class Op, class Y, class... L> struct array_node final : tape_node {
+  Op op;
+  Y y;
+  bundle<decltype(below<var<X>>(std::declval<const L&>()))...> args;
+  struct into {
+    std::uint32_t id = 0;
+  } target[sizeof...(L)];
+  std::uint32_t out = 0;
+  array_node(const Op& o, const Y& value, const L&... a) : op(o), y(value), args(make_bundle(below<var<X>>(a)...)) {
+    int k = 0;
+    auto one = [&](const auto& l) {
+      if constexpr (has_kind_v<var<X>, std::remove_cvref_t<decltype(l)>>)
+        if (l.data.slot) target[k].id = l.data.slot->id;
+      ++k;
+    };
+    (one(a), ...);
+  }
+  void backward(tape& t) override {
+    adjoint_slot<X>& s = t.at<X>(out);
+    if (!s.live) return;
+    const leaf<X, Y::rank> ct{s.adjoint.snap(), layout_map<Y::rank>::row_major(y.map.extent)};
+    [&]<int... I>(std::integer_sequence<int, I...>) { (one<I>(t, ct), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
+    s.live = false;
+    s.adjoint = {};
+  }
+  template <int I, class Ct> void one(tape& t, const Ct& ct) {
+    if constexpr (has_kind_v<var<X>, at_t<I, type_list<L...>>>) {
+      if (target[I].id == 0) return;
+      [&]<int... J>(std::integer_sequence<int, J...>) {
+        accumulate<X>(t, target[I].id, at<I>(args).map, op.template vjp<I>(ct, y, at<J>(args)...));
+      }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
+    }
+  }
+};
+}  // namespace ad
+
+template <class X> struct array_rule<var<X>> {
+  using K = var<X>;
+  template <class Op, class... L> static auto apply(const Op& op, const L&... a) {
+    auto y = apply_array(op, ad::below<K>(a)...);
+    using Y = decltype(y);
+    constexpr int R = Y::rank;
+    if constexpr (!is_differentiable_v<elem_t<typename Y::scalar>>) {
+      return y;
+    } else {
+      store<var<X>> s(y.elements().alias(), {});
+      std::uint64_t serial = 0;
+      bool mixed = false;
+      auto look = [&](const auto& l) {
+        if constexpr (ad::has_kind_v<K, std::remove_cvref_t<decltype(l)>>)
+          if (l.data.slot) mixed = mixed || (serial && serial != l.data.slot->tape_serial), serial = l.data.slot->tape_serial;
+      };
+      (look(a), ...);
+      if (mixed) tapes::mixed_levels();
+      if (serial != 0) {
+        tape& t = tapes::of<X>(serial);
+        auto& n = t.push<ad::array_node<X, Op, leaf<X, R>, L...>>(op, y.as_leaf(), a...);
+        n.out = t.new_slot<X>(y.size());
+        s.set_slot(token_ref(serial, n.out));
+      }
+      return tensor<var<X>, R>(static_cast<store<var<X>>&&>(s), y.shape());
+    }
+  }
+};
+
+template <class X, int N> struct array_rule<dual<X, N>> {
+  using K = dual<X, N>;
+  template <class Op, class... L> static auto apply(const Op& op, const L&... a) {
+    auto y = apply_array(op, ad::below<K>(a)...);
+    using Y = decltype(y);
+    constexpr int R = Y::rank;
+    if constexpr (!is_differentiable_v<elem_t<typename Y::scalar>>) {
+      return y;
+    } else {
+      store<dual<X, N>> s;
+      const auto yl = y.as_leaf();
+      for (int k = 0; k < N; ++k) s.tangent_[k] = tangent(op, k, yl, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{}, a...);
+      s.value_ = y.elements().alias();
+      return tensor<dual<X, N>, R>(static_cast<store<dual<X, N>>&&>(s), y.shape());
+    }
+  }
+
+ private:
+  template <class Op, class Y, int... I, class... L> static store<X> tangent(const Op& op, int k, const Y& y, std::integer_sequence<int, I...>, const L&... a) {
+    store<X> total;
+    auto one = [&]<int J>(std::integral_constant<int, J>, const auto& l) {
+      if constexpr (ad::has_kind_v<K, std::remove_cvref_t<decltype(l)>>) {
+        const leaf<X, std::remove_cvref_t<decltype(l)>::rank> dx{l.data.tangent[k], l.map};
+        const auto e = as_expression(op.template jvp<J>(dx, y, ad::below<K>(a)...));
+        store<X> term = statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), e.shape());
+        if (!total.valid()) total = static_cast<store<X>&&>(term);
+        else add_store(total, term);
+      }
+    };
+    (one(std::integral_constant<int, I>{}, a), ...);
+    return total;
+  }
+};
+
+template <class X> struct array_rule<batched<X>> {
+  template <class Op, class... L> static auto apply(const Op& op, const L&... a) {
+    auto y = apply_array(op.batched(), inner(a)...);
+    using Y = decltype(y);
+    using Q = typename Y::scalar;
+    constexpr int R = Y::rank - 1;
+    dims<R> e{};
+    for (int d = 0; d < R; ++d) e[d] = y.shape()[d + 1];
+    return tensor<batched<Q>, R>(store<batched<Q>>(y.elements().alias(), y.extent(0), shape::size(e)), e);
+  }
+
+ private:
+  template <class S, int R> static auto inner(const leaf<S, R>& l) {
+    if constexpr (is_batched_v<S> && depth_v<S> == depth_v<batched<X>>) {
+      return ad::value_leaf(l);
+    } else if constexpr (is_batched_v<S> && !is_differentiable_v<elem_t<S>> && batch_levels_v<S> == batch_levels_v<batched<X>>) {
+      return ad::value_leaf(l);
+    } else {  // the same for every example
+      leaf<S, R + 1> r{l.data, {l.map.offset, {}, {}}};
+      r.map.extent[0] = 1;
+      r.map.stride[0] = 0;
+      for (int d = 0; d < R; ++d) r.map.extent[d + 1] = l.map.extent[d], r.map.stride[d + 1] = l.map.stride[d];
+      return r;
+    }
+  }
+};
+
+TTENSOR_END
