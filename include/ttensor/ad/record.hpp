@@ -38,6 +38,10 @@ template <class T, int N, class F> void each_scalar(const dual<T, N>& s, F&& f) 
   for (int k = 0; k < N; ++k) each_scalar(s.tangent_at(k), f);
 }
 
+template <class T, class F> void each_slot(const snapshot<batched<T>>& s, F&& f) { each_slot(s.inner, f); }
+template <class T, class F> void each_var(store<batched<T>>& s, F&& f) { each_var(s.inner(), f); }
+template <class T, class F> void each_scalar(const batched<T>&, F&&) { static_assert(sizeof(T) == 0, "ttensor: a batched scalar is a leaf of rank 0"); }
+
 template <class L> constexpr bool can_carry() { return has_var_v<typename L::scalar> && is_differentiable_v<elem_t<typename L::scalar>>; }
 template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
   std::uint64_t bits = 0, bit = 1;

@@ -1,6 +1,6 @@
 // Reductions of a fused expression: producer and reduction are one pass. Along a contiguous axis values are summed in
 // several packs, in blocks of fixed length that are combined pairwise, so neither the number of threads nor the position
-// of the data changes a bit; across rows the output row is the accumulator, four rows at a time.
+// of the data changes a bit; across rows the output row is the accumulator.
 #pragma once
 #include "core_io.hpp"
 
@@ -9,192 +9,136 @@ namespace run {
 
 /// out = Red::combine(out, Prog(leaves)) over the run. An output step of 0 reduces the run to one element.
 /// Red: identity<V>() and combine(V, V) on packs of the accumulation type. Columns: also instantiate the row accumulator.
-/// `launch` is a run::rows_kernel.
 template <class Prog, class Red, bool Columns, class Out, class... L> struct reduce_kernel {
   static constexpr int N = lanes_of<Out, L...>();
-  static constexpr int leaf_count = static_cast<int>(sizeof...(L));
   using table = plane_table<Out, L...>;
   static constexpr int outs = core_io<Out, N>::planes, planes = table::count;
   static constexpr auto bytes = table::bytes();
   using sweeper = sweep<Prog, type_list<typename core_io<L, N>::value...>>;
-  using leaf_values = typename sweeper::leaf_values;
   using acc = typename core_io<Out, N>::value;
   static constexpr index_t block = 16384;  // elements; part of the definition of the result
   static constexpr int chains = Prog::length <= 12 ? 4 : 2;
-  using loop = strip<table, outs, N, 1>;
-  using places = typename loop::places;
-  using strides = typename loop::strides;
-  using repeats = repeated<table, loop, N * chains, Out, L...>;
 
-  template <int I, class C> TTENSOR_INLINE static void load(leaf_values& v, char* const* p) {
-    constexpr index_t zero[planes]{};
-    if constexpr (!is_uniform_v<C>) at<I>(v) = core_io<C, N>::template load<table::first(I + 1)>(p, zero);
+  template <int I, class C, class V> TTENSOR_INLINE static void load(V& v, char* const* p, const index_t* offset) {
+    if constexpr (!is_uniform_v<C>) at<I>(v) = core_io<C, N>::template load<table::first(I + 1)>(p, offset);
   }
-  template <int I, class C> TTENSOR_INLINE static void load_uniform(leaf_values& v, char* const* p) {
+  template <int I, class C, class V> TTENSOR_INLINE static void load_uniform(V& v, char* const* p) {
     if constexpr (is_uniform_v<C>) at<I>(v) = core_io<C, N>::broadcast(p + table::first(I + 1));
   }
-  TTENSOR_INLINE static acc value(leaf_values v, char* const* p) {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load<I, L>(v, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
+  TTENSOR_INLINE static acc value(typename sweeper::leaf_values v, char* const* p, const index_t* offset) {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (load<I, L>(v, p, offset), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
     return convert_value<acc>(sweeper::run(v));
   }
-  TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, const index_t* down, index_t rows) {
-    if (n == 0) return;
-    places p;
-    strides step;
-    static_for<planes>([&](auto k) {
-      p.v[k()] = c[k()].ptr;
-      step.v[k()] = c[k()].step;
-    });
-    leaf_values uniforms;
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
-    if constexpr (Columns)
-      if (step.v[0] != 0) return columns(uniforms, p, step, n, down, rows);
-    alignas(64) char room[repeats::room(planes)];
-    for (;;) {
-      const acc total = along(uniforms, repeats::fill(p, step, room), step, n);
-      put<0>(folded(total), p);
-      if (--rows <= 0) return;
-      static_for<planes>([&](auto k) { p.v[k()] += down[k()]; });
+  TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, bool) {
+    char* p[planes];
+    index_t step[planes];
+    for (int k = 0; k < planes; ++k) {
+      p[k] = c[k].ptr;
+      step[k] = c[k].step;
     }
+    typename sweeper::leaf_values uniforms;
+    [&]<int... I>(std::integer_sequence<int, I...>) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
+    if constexpr (Columns)
+      if (step[0] != 0) return columns(uniforms, p, step, n);
+    along(uniforms, p, step, n);
   }
 
  private:
-  // ---- along the row ---------------------------------------------------------------------------------------------------
-  TTENSOR_INLINE static acc along(const leaf_values& u, places p, const strides& step, index_t n) {
-    if (TTENSOR_LIKELY(n <= block)) return one_block(u, p, step, n);
-    return blocks(u, p, step, n);
+  static constexpr auto make_offsets() {
+    array<array<index_t, planes>, chains> o{};
+    for (int j = 0; j < chains; ++j)
+      for (int k = 0; k < planes; ++k) o[j][k] = index_t(j) * N * bytes[k];
+    return o;
   }
-  TTENSOR_NOINLINE static acc blocks(const leaf_values& u, places p, const strides& step, index_t n) {
+  TTENSOR_INLINE static void along(const typename sweeper::leaf_values& u, char** p, const index_t* step, index_t n) {
+    static constexpr auto offsets = make_offsets();
     acc partial[48];
     int depth = 0;
     index_t done = 0;
-    for (index_t b = 0; done < n; ++b) {
+    do {
       const index_t m = n - done < block ? n - done : block;
-      acc top = one_block(u, p, step, m);
-      loop::move(p, step, block / N);
+      acc a[chains];
+      for (int j = 0; j < chains; ++j) a[j] = Red::template identity<acc>();
+      index_t todo = m / N;
+      for (; todo >= chains; todo -= chains) {
+        static_for<chains>([&](auto j) { a[j] = Red::combine(a[j], value(u, p, offsets[j].v)); });
+        for (int k = 0; k < planes; ++k) p[k] += step[k] * chains;
+      }
+      const index_t tail = m % N;
+      char room[room_bytes()];
+      if (tail != 0) {  // the last elements as one more pack whose other lanes are the identity
+        char* q[planes];
+        for (int k = 0; k < planes; ++k) q[k] = p[k] + step[k] * todo;
+        stage(q, step, room, tail);
+        const acc v = value(u, q, offsets[0].v);
+        a[chains - 1] = Red::combine(a[chains - 1], first_lanes(v, static_cast<int>(tail)));
+      }
+      for (; todo > 0; --todo) {
+        a[0] = Red::combine(a[0], value(u, p, offsets[0].v));
+        for (int k = 0; k < planes; ++k) p[k] += step[k];
+      }
+      for (int h = chains / 2; h > 0; h /= 2)
+        for (int j = 0; j < h; ++j) a[j] = Red::combine(a[j], a[j + h]);
       done += m;
       // binary counter: block b is combined with its left neighbour for every trailing 1 of b
-      for (index_t i = b; i & 1; i >>= 1) top = Red::combine(partial[--depth], top);
+      acc top = a[0];
+      for (index_t b = (done + block - 1) / block - 1; b & 1; b >>= 1) top = Red::combine(partial[--depth], top);
       partial[depth++] = top;
-    }
+    } while (done < n);
     acc total = partial[--depth];
     while (depth > 0) total = Red::combine(partial[--depth], total);
-    return total;
+    finish(total, p);
   }
-  TTENSOR_INLINE static acc one_block(const leaf_values& u, places p, const strides& step, index_t m) {
-    acc a[chains];
-    static_for<chains>([&](auto j) { a[j()] = Red::template identity<acc>(); });
-    const index_t tail = m % N;
-    if (tail != 0) {  // the last elements as one more pack whose other lanes are the identity
-      if (m >= N) a[chains - 1] = last_lanes(value(u, loop::plus(p, m - N, step)), static_cast<int>(tail));
-      else a[chains - 1] = first_lanes(staged(u, p, step, tail), static_cast<int>(tail));
+  TTENSOR_INLINE static void columns(const typename sweeper::leaf_values& u, char** p, const index_t* step, index_t n) {
+    const index_t here[planes]{};
+    index_t todo = n / N;
+    const index_t tail = n % N;
+    char room[room_bytes()];
+    char* home[planes];
+    for (bool last = false;;) {
+      for (; todo > 0; --todo) {
+        const acc a = core_io<Out, N>::template load<0>(p, here);
+        core_io<Out, N>::template store<0>(Red::combine(a, value(u, p, here)), p, here);
+        for (int k = 0; k < planes; ++k) p[k] += step[k];
+      }
+      if (last || tail == 0) break;
+      last = true;
+      todo = 1;
+      for (int k = 0; k < planes; ++k) home[k] = p[k];
+      stage(p, step, room, tail);
     }
-    index_t todo = m / N;
-    for (; todo >= chains; todo -= chains) {
-      static_for<chains>([&](auto j) {
-        places q;
-        static_for<planes>([&](auto k) { q.v[k()] = p.v[k()] + j() * N * bytes[k()]; });
-        a[j()] = Red::combine(a[j()], value(u, q));
-      });
-      loop::move(p, step, chains);
-    }
-    for (; todo > 0; --todo) {
-      a[0] = Red::combine(a[0], value(u, p));
-      loop::move(p, step, 1);
-    }
-    static_for<chains / 2>([&](auto j) { a[j()] = Red::combine(a[j()], a[j() + chains / 2]); });
-    if constexpr (chains == 4) a[0] = Red::combine(a[0], a[1]);
-    return a[0];
+    if (tail != 0)
+      for (int k = 0; k < outs; ++k) std::memcpy(home[k], room + room_of(k), static_cast<std::size_t>(tail * bytes[k]));
   }
-  TTENSOR_NOINLINE static acc staged(const leaf_values& u, places p, const strides& step, index_t n) {
-    acc v = Red::template identity<acc>();
-    loop::run(p, step, n, [&](const places& q) { return value(u, q); }, [&](const acc& a, const places&) { v = a; });
-    return v;
-  }
-
-  // ---- across rows -------------------------------------------------------------------------------------------------------
-  static constexpr int group = planes <= 4 ? 4 : 2;
-  struct group_table {  // the output, then the inputs of each row of a group
-    static constexpr int count = outs + group * (planes - outs);
-    static constexpr array<int, count> bytes() {
-      array<int, count> b{};
-      for (int k = 0; k < count; ++k) b[k] = reduce_kernel::bytes[k < outs ? k : outs + (k - outs) % (planes - outs)];
-      return b;
-    }
-  };
-  template <int Rows> struct row_table {
-    static constexpr int count = Rows == 1 ? planes : group_table::count;
-    static constexpr auto bytes() {
-      if constexpr (Rows == 1) return table::bytes();
-      else return group_table::bytes();
-    }
-  };
-  template <int Rows> TTENSOR_INLINE static acc tree(const leaf_values& u, char* const* p, int first = 0) {
-    if constexpr (Rows == 1) {
-      char* q[planes];
-      static_for<planes>([&](auto k) { q[k()] = k() < outs ? p[k()] : p[k() + first * (planes - outs)]; });
-      return value(u, q);
-    } else {
-      return Red::combine(tree<Rows / 2>(u, p, first), tree<Rows / 2>(u, p, first + Rows / 2));
-    }
-  }
-  // Adds `Rows` rows to the output row; the rows of a group are combined in a tree first.
-  template <int Rows> TTENSOR_NOINLINE static void add_rows(const leaf_values& u, const char* const* from, const index_t* steps, const index_t* down, index_t n) {
-    using rows_loop = strip<row_table<Rows>, outs, N, 1>;
-    typename rows_loop::places p;
-    typename rows_loop::strides s;
-    alignas(64) char room[repeats::room(planes) * Rows + 64];
-    static_for<row_table<Rows>::count>([&](auto k) {
-      constexpr int own = k() < outs ? k() : outs + (k() - outs) % (planes - outs), row = k() < outs ? 0 : (k() - outs) / (planes - outs);
-      p.v[k()] = const_cast<char*>(from[own]) + row * down[own];
-      s.v[k()] = steps[own];
-      if constexpr (repeats::inputs[own])
-        if (steps[own] == 0) {
-          char* to = room + row * repeats::room(planes) / 64 * 64 + repeats::room(own);
-          splat<bytes[own], N>(to, p.v[k()]);
-          p.v[k()] = to;
-        }
-    });
-    constexpr index_t zero[outs]{};
-    rows_loop::run(p, s, n, [&](const auto& q) { return Red::combine(core_io<Out, N>::template load<0>(q, zero), tree<Rows>(u, q)); },
-                   [&](const acc& v, const auto& q) { core_io<Out, N>::template store<0>(v, q, zero); });
-  }
-  TTENSOR_NOINLINE static void columns(const leaf_values& u, const places& from, const strides& step, index_t n, const index_t* down, index_t rows) {
-    char* p[planes];
-    for (int k = 0; k < planes; ++k) p[k] = from.v[k];
-    const bool grouped = rows > 1 && down[0] == 0;
-    while (rows > 0) {
-      const index_t r = grouped && rows >= group ? group : 1;
-      if (r > 1) add_rows<group>(u, p, step.v, down, n);
-      else add_rows<1>(u, p, step.v, down, n);
-      rows -= r;
-      for (int k = 0; k < planes && rows > 0; ++k) p[k] += r * down[k];
-    }
-  }
-
-  // ---- lanes -------------------------------------------------------------------------------------------------------------
-  /// 2 N flags: N false, then N true.
-  struct lane_flags {
-    bool v[2 * N];
-    constexpr lane_flags() : v{} {
-      for (int i = 0; i < N; ++i) v[N + i] = true;
-    }
-  };
-  static constexpr lane_flags flags{};
-  template <class V> TTENSOR_INLINE static V kept(const V& v, const pack<bool, N>& keep, bool tangent = false) {  // other lanes: the identity
+  template <class V> static V first_lanes(const V& v, int n) {
     if constexpr (is_dual_v<V>) {
       V r = v;
-      r.value = kept(v.value, keep, tangent);
-      // beyond the tail a tangent is 0 for every reduction
-      for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k) r.tangent_at(k) = kept(v.tangent_at(k), keep, true);
+      r.value = first_lanes(v.value, n);
+      for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k) r.tangent_at(k) = tangent_lanes(v.tangent_at(k), n);
       return r;
     } else {
-      return select(keep, v, tangent ? V(lane_t<V>(0)) : Red::template identity<V>());
+      using T = lane_t<V>;
+      T t[N], id[N];
+      v.store(t);
+      Red::template identity<V>().store(id);
+      for (int i = n; i < N; ++i) t[i] = id[i];
+      return V::load(t);
     }
   }
-  template <class V> TTENSOR_INLINE static V last_lanes(const V& v, int n) { return kept(v, pack<bool, N>::load(flags.v + n)); }
-  template <class V> TTENSOR_INLINE static V first_lanes(const V& v, int n) { return kept(v, !pack<bool, N>::load(flags.v + N - n)); }
-
+  template <class V> static V tangent_lanes(const V& v, int n) {  // beyond the tail a tangent is 0 for every reduction
+    if constexpr (is_dual_v<V>) {
+      V r = v;
+      r.value = tangent_lanes(v.value, n);
+      for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k) r.tangent_at(k) = tangent_lanes(v.tangent_at(k), n);
+      return r;
+    } else {
+      using T = lane_t<V>;
+      T t[N];
+      v.store(t);
+      for (int i = n; i < N; ++i) t[i] = T(0);
+      return V::load(t);
+    }
+  }
   template <class V> static auto folded(const V& v) {
     if constexpr (is_dual_v<V>) {
       using X = decltype(folded(v.value));
@@ -206,7 +150,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       return fold(v, [](auto a, auto b) { return Red::combine(a, b); });
     }
   }
-  template <int P, class S> TTENSOR_INLINE static void put(const S& s, char* const* p) {
+  template <int P, class S> static void put(const S& s, char** p) {
     if constexpr (is_dual_v<S>) {
       constexpr int inner = scalar_traits<decltype(s.value)>::planes, n = scalar_traits<S>::planes / inner - 1;
       put<P>(s.value, p);
@@ -215,6 +159,21 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       using T = typename core_elem<Out>::type;
       T* to = reinterpret_cast<T*>(p[P]);
       *to = static_cast<T>(Red::combine(static_cast<compute_t<T>>(*to), s));
+    }
+  }
+  static void finish(const acc& total, char** p) { put<0>(folded(total), p); }
+  static constexpr int room_of(int k) {
+    int at = 0;
+    for (int i = 0; i < k; ++i) at += N * bytes[i];
+    return at;
+  }
+  static constexpr int room_bytes() { return room_of(planes); }
+  TTENSOR_NOINLINE static void stage(char** p, const index_t* step, char* room, index_t tail) {
+    for (int k = 0; k < planes; ++k) {
+      if (step[k] == 0) continue;
+      char* to = room + room_of(k);
+      for (int i = 0; i < N; ++i) std::memcpy(to + i * bytes[k], p[k] + (i < tail ? i : tail - 1) * bytes[k], static_cast<std::size_t>(bytes[k]));
+      p[k] = to;
     }
   }
 };

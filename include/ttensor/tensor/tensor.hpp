@@ -91,6 +91,8 @@ template <int R> index_t flat_index(const layout_map<R>& m, const index_t (&i)[R
 }
 }  // namespace tensor_detail
 
+template <class T> inline constexpr bool is_tensor_object_v = requires { typename T::ttensor_tensor; };
+
 /// What every array has; Self supplies map() and elements() (its store).
 template <class Self, class S, int R> struct array_interface {
   using ttensor_array = void;

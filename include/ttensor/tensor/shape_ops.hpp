@@ -1,0 +1,169 @@
+// Shape operations are views: they change how elements are walked, not where they lie, so they cost nothing in any kind of
+// scalar (on a tape too: the adjoint is walked the same way). Of a live tensor they give an alias, of an expression a value.
+#pragma once
+#include "array_op.hpp"
+
+TTENSOR_BEGIN
+
+namespace view_detail {
+/// Applies `f`, a function of layout maps, to an array: an alias for lvalue tensors and views, else a value.
+template <class A, class F> auto remap(A&& a, F&& f) {
+  using D = std::remove_cvref_t<A>;
+  if constexpr (array_object<D>) {
+    auto m = f(a.map());
+    constexpr int Q = decltype(m.extent)::size();
+    using S = typename D::scalar;
+    if constexpr (std::is_const_v<std::remove_reference_t<A>>) return view_of<const S, Q>(a.elements().alias(), m);
+    else return view_of<S, Q>(a.elements().alias(), m);
+  } else {
+    auto l = array_detail::as_array(a);
+    auto m = f(l.map);
+    return leaf<typename decltype(l)::scalar, decltype(m.extent)::size()>{l.data, m};
+  }
+}
+template <int R> layout_map<R> permuted(const layout_map<R>& m, const index_t* order, const char* op) {
+  layout_map<R> r{m.offset, {}, {}};
+  bool seen[R > 0 ? R : 1] = {};
+  for (int d = 0; d < R; ++d) {
+    const int s = shape::normalize_axis(order[d], R, op);
+    if (seen[s]) raise<axis_error>(std::string("[") + op + "] axis " + std::to_string(order[d]) + " is named twice [TT-A02]");
+    seen[s] = true;
+    r.extent[d] = m.extent[s];
+    r.stride[d] = m.stride[s];
+  }
+  return r;
+}
+}  // namespace view_detail
+
+/// Axes in reverse order: (m, n) -> (n, m).
+template <array_like A> auto transpose(A&& a) {
+  return view_detail::remap(static_cast<A&&>(a), [](const auto& m) {
+    auto r = m;
+    constexpr int R = decltype(r.extent)::size();
+    for (int d = 0; d < R; ++d) r.extent[d] = m.extent[R - 1 - d], r.stride[d] = m.stride[R - 1 - d];
+    return r;
+  });
+}
+/// permute(x, 2, 0, 1): axis d of the result is the d-th named axis of x.
+template <array_like A, std::integral... I> auto permute(A&& a, I... order) {
+  constexpr int R = rank_v<A>;
+  static_assert(sizeof...(I) == R, "ttensor: permute names every axis once");
+  const index_t v[] = {static_cast<index_t>(order)..., 0};
+  return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) { return view_detail::permuted(m, v, "permute"); });
+}
+template <array_like A> auto moveaxis(A&& a, index_t from, index_t to) {
+  constexpr int R = rank_v<A>;
+  const int f = shape::normalize_axis(from, R, "moveaxis"), t = shape::normalize_axis(to, R, "moveaxis");
+  index_t order[R > 0 ? R : 1];
+  for (int d = 0, s = 0; d < R; ++d) {
+    if (d == t) order[d] = f;
+    else {
+      if (s == f) ++s;
+      order[d] = s++;
+    }
+  }
+  return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) { return view_detail::permuted(m, order, "moveaxis"); });
+}
+template <array_like A> auto swapaxes(A&& a, index_t x, index_t y) {
+  constexpr int R = rank_v<A>;
+  const int p = shape::normalize_axis(x, R, "swapaxes"), q = shape::normalize_axis(y, R, "swapaxes");
+  return view_detail::remap(static_cast<A&&>(a), [&](layout_map<R> m) {
+    std::swap(m.extent[p], m.extent[q]);
+    std::swap(m.stride[p], m.stride[q]);
+    return m;
+  });
+}
+/// Repeats axes of extent 1 and missing leading axes, as NumPy; shape_error when an extent does not fit.
+template <int Q, array_like A> auto broadcast_to(A&& a, const dims<Q>& to) {
+  constexpr int R = rank_v<A>;
+  static_assert(Q >= R, "ttensor: broadcast_to cannot remove axes");
+  return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) {
+    layout_map<Q> r{m.offset, to, {}};
+    for (int d = 0; d < R; ++d) {
+      if (m.extent[d] != 1 && m.extent[d] != to[Q - R + d])
+        raise<shape_error>("[broadcast_to] shape " + shape::text(m.extent) + " does not broadcast to " + shape::text(to) + " [TT-S11]");
+      r.stride[Q - R + d] = m.extent[d] == 1 ? 0 : m.stride[d];
+    }
+    return r;
+  });
+}
+template <array_like A, std::size_t Q> auto broadcast_to(A&& a, const index_t (&to)[Q]) {
+  dims<static_cast<int>(Q)> e;
+  for (std::size_t d = 0; d < Q; ++d) e[static_cast<index_t>(d)] = to[d];
+  return broadcast_to<static_cast<int>(Q)>(static_cast<A&&>(a), e);
+}
+/// Removes an axis of extent 1; an axis that is not 1 throws.
+template <array_like A> auto squeeze(A&& a, index_t axis) {
+  constexpr int R = rank_v<A>;
+  static_assert(R > 0, "ttensor: squeeze of a rank-0 array");
+  const int x = shape::normalize_axis(axis, R, "squeeze");
+  return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) {
+    if (m.extent[x] != 1)
+      raise<shape_error>("[squeeze] axis " + std::to_string(axis) + " has extent " + std::to_string(m.extent[x]) + ", not 1 [TT-S12]");
+    layout_map<R - 1> r{m.offset, {}, {}};
+    for (int d = 0, k = 0; d < R; ++d)
+      if (d != x) r.extent[k] = m.extent[d], r.stride[k++] = m.stride[d];
+    return r;
+  });
+}
+/// A new axis of extent 1 before position `axis` of the result, in [-rank-1, rank].
+template <array_like A> auto unsqueeze(A&& a, index_t axis) {
+  constexpr int R = rank_v<A>;
+  const int x = shape::normalize_axis(axis, R + 1, "unsqueeze");
+  return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) {
+    layout_map<R + 1> r{m.offset, {}, {}};
+    for (int d = 0, k = 0; d <= R; ++d) {
+      if (d == x) r.extent[d] = 1, r.stride[d] = 0;
+      else r.extent[d] = m.extent[k], r.stride[d] = m.stride[k++];
+    }
+    return r;
+  });
+}
+/// The axis walked backwards.
+template <array_like A> auto flip(A&& a, index_t axis) {
+  constexpr int R = rank_v<A>;
+  const int x = shape::normalize_axis(axis, R, "flip");
+  return view_detail::remap(static_cast<A&&>(a), [&](layout_map<R> m) {
+    if (m.extent[x] > 0) m.offset += (m.extent[x] - 1) * m.stride[x];
+    m.stride[x] = -m.stride[x];
+    return m;
+  });
+}
+/// The same elements in row-major order with other extents; one extent may be -1. A view where the elements lie in row-major
+/// order, a copy otherwise.
+template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
+  using D = std::remove_cvref_t<A>;
+  index_t known = 1, open_axis = -1;
+  const index_t n = [&] {
+    if constexpr (array_object<D>) return shape::size(a.map().extent);
+    else return shape::size(a.shape());
+  }();
+  for (int d = 0; d < Q; ++d) {
+    if (to[d] == -1 && open_axis < 0) open_axis = d;
+    else known *= to[d];
+  }
+  if (open_axis >= 0 && known != 0) to[open_axis] = n / known;
+  if (shape::size(to) != n) raise<shape_error>("[reshape] " + std::to_string(n) + " elements do not fit the shape " + shape::text(to) + " [TT-S13]");
+  auto on = [&](const auto& m) {
+    auto r = layout_map<Q>::row_major(to);
+    r.offset = m.offset;
+    return r;
+  };
+  if constexpr (is_tensor_object_v<D>) {
+    return view_detail::remap(static_cast<A&&>(a), on);
+  } else {
+    auto l = array_detail::as_array(a);
+    if (!shape::is_row_major(l.map.extent, l.map.stride)) {
+      using S = typename decltype(l)::scalar;
+      const auto e = l.map.extent;
+      l = {statement_rule<S>::evaluate(l, e).snap(), layout_map<rank_v<D>>::row_major(e)};
+    }
+    return view_detail::remap(l, on);
+  }
+}
+template <array_like A, std::integral... I> auto reshape(A&& a, I... n) {
+  return reshape<static_cast<int>(sizeof...(I))>(static_cast<A&&>(a), dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}});
+}
+template <array_like A> auto flatten(A&& a) { return reshape(static_cast<A&&>(a), -1); }
+
+TTENSOR_END
