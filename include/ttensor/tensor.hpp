@@ -2,4 +2,5 @@
 #pragma once
 #include "tensor/operators.hpp"
 #include "tensor/factories.hpp"
+#include "tensor/fixed.hpp"
 #include "tensor/reduce.hpp"
