@@ -4,3 +4,4 @@
 #include "tensor/factories.hpp"
 #include "tensor/fixed.hpp"
 #include "tensor/reduce.hpp"
+#include "tensor/contraction.hpp"
