@@ -2,4 +2,4 @@
 #pragma once
 #include "tensor/operators.hpp"
 #include "tensor/factories.hpp"
-#include "tensor/reduce.hpp"
+#include "tensor/reductions.hpp"
