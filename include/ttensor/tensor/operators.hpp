@@ -1,5 +1,6 @@
 // The public elementwise functions and operators, stamped once for tensors, expressions and every kind of scalar.
 #pragma once
+#include "../expr/let.hpp"
 #include "../ops/list.hpp"
 #include "tensor.hpp"
 
