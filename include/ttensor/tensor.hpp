@@ -3,3 +3,5 @@
 #include "tensor/operators.hpp"
 #include "tensor/factories.hpp"
 #include "tensor/reductions.hpp"
+#include "tensor/fixed.hpp"
+#include "tensor/contraction.hpp"
