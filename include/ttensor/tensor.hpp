@@ -2,6 +2,6 @@
 #pragma once
 #include "tensor/operators.hpp"
 #include "tensor/factories.hpp"
+#include "tensor/reductions.hpp"
 #include "tensor/fixed.hpp"
-#include "tensor/reduce.hpp"
 #include "tensor/contraction.hpp"
