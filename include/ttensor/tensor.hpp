@@ -4,3 +4,5 @@
 #include "tensor/factories.hpp"
 #include "tensor/reduce.hpp"
 #include "tensor/contraction.hpp"
+#include "tensor/indexing.hpp"
+#include "tensor/linalg.hpp"
