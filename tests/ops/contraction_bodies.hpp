@@ -1,5 +1,6 @@
 // The bodies of tests/gate/bodies.md that contract.
 #pragma once
+#include <cmath>
 #include "../gate/op_gate.hpp"
 
 namespace bodies {
@@ -8,7 +9,7 @@ using gate::h;
 namespace tt = ttensor;
 #define BODY(name, ...)                                                               \
   struct name##_body {                                                                \
-    template <class X> auto operator()(const X& x) const { return __VA_ARGS__; }      \
+    template <class X> auto operator()(const X& x) const { using std::sin; return __VA_ARGS__; } \
   };
 BODY(matmul, matmul(x, h(x)))
 BODY(matmul_self, matmul(x, x))
