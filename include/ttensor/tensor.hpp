@@ -5,3 +5,5 @@
 #include "tensor/reductions.hpp"
 #include "tensor/fixed.hpp"
 #include "tensor/contraction.hpp"
+#include "tensor/indexing.hpp"
+#include "tensor/linalg.hpp"
