@@ -1,4 +1,4 @@
 // Transforms of functions: grad and its relatives.
 #pragma once
 #include "tensor.hpp"
-#include "transform/vmap.hpp"
+#include "transform/jacobian.hpp"

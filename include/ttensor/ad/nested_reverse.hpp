@@ -138,7 +138,8 @@ template <class S, class E> struct nested_statement_node final : tape_node {
       index_t n = 1;  // elements of one example of the result
       for (int d = 0; d < R; ++d)
         if (out_stride[levels + d] != 0) n *= extent[levels + d];
-      return {gather<inner_t<Q>>(t, q), extent[levels - 1], n};
+      for (int d = batch_levels_v<Q>; d < levels; ++d) n *= extent[d];  // newer batch axes lie inside an example
+      return {gather<inner_t<Q>>(t, q), extent[batch_levels_v<Q> - 1], n};
     }
   }
   template <class L> void give(tape& t, const L& l, const leaf<P, R>& g) {
@@ -182,6 +183,7 @@ template <class S, class E> struct nested_statement_node final : tape_node {
     else if constexpr (is_batched_v<Q>) {
       constexpr int at_axis = batch_levels_v<Q> - batch_levels_v<X> - 1;
       w.stride[at_axis] = s.batch == 1 ? 0 : s.size;
+      if (s.batch > w.extent[at_axis]) w.extent[at_axis] = s.batch;  // a gradient that is the same for every example
       batch_strides(s.inner, w);
     }
   }

@@ -108,8 +108,10 @@ template <class X> struct scalar_pool : tape::pool_base {
   }
   static void add(tape& t, scalar_pool& p, std::uint64_t ref, const X& x) {
     const adjoint_ref r{ref};
-    if (r.id() == 0) p.adjoint[r.offset()] = X(apply<add_op>(p.adjoint[r.offset()], x));
-    else {
+    if (r.id() == 0) {
+      X& a = p.seed(r.offset());
+      a = X(apply<add_op>(a, x));
+    } else {
       store<X>& a = t.at<X>(r.id()).open();
       const index_t i = static_cast<index_t>(r.offset());
       a.set(i, X(apply<add_op>(a.get(i), x)));

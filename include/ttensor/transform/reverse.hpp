@@ -73,7 +73,6 @@ struct seed_leaf {
   template <class X, class Ct> void operator()(const var<X>& y, const Ct& ct) const {
     if (!y.active()) return;
     auto& pool = t.pool<scalar_pool<X>>();
-    if (y.ref().id() == 0) pool.seed(y.ref().offset());
     scalar_pool<X>::add(t, pool, y.ref().bits, X(ct));
   }
   template <class X, auto Sh, class Ct> void operator()(const tensor<var<X>, Sh>& y, const Ct& ct) const {

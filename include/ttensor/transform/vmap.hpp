@@ -157,7 +157,7 @@ template <class Level, class Out, class S, int R> Out stack(index_t examples, co
 template <class Level, class Out, class T> Out join(index_t examples, int axis, const T& y) {
   if constexpr (tree::tensor_leaf<T> || tree::scalar_leaf_type<T>) {
     auto one = [&] {
-      if constexpr (tree::tensor_leaf<T>) return stack<Level, Out>(examples, y.as_leaf());
+      if constexpr (tree::tensor_leaf<T> || is_batched_v<T>) return stack<Level, Out>(examples, y.as_leaf());
       else return stack<Level, Out>(examples, tensor<T, 0>(y).as_leaf());
     };
     constexpr int R = Out::rank;
