@@ -71,7 +71,7 @@ struct take_gradient {
 struct seed_leaf {
   tape& t;
   template <class X, class Ct> void operator()(const var<X>& y, const Ct& ct) const {
-    if (!y.active()) return;
+    if (!y.active() || y.serial() != t.serial) return;  // a constant, or a value of an older level
     auto& pool = t.pool<scalar_pool<X>>();
     scalar_pool<X>::add(t, pool, y.ref().bits, X(ct));
   }
