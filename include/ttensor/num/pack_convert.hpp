@@ -56,7 +56,7 @@ template <class T, int N> struct pack_parts<pack<T, N>> { using type = T; static
 }  // namespace simd
 
 template <class U, class T, int N>
-pack<U, N> convert(pack<T, N> a);
+TTENSOR_INLINE pack<U, N> convert(pack<T, N> a);
 
 /// The N elements at p, each converted to the pack's element type as static_cast would (half and bfloat16 through float).
 template <class P, class U>

@@ -8,8 +8,9 @@ TTENSOR_BEGIN
 struct sum_op {
   using ttensor_operator = void;
   static constexpr const char* name = "sum";
-  template <class V> TTENSOR_INLINE static V identity() { return V(lane_t<V>(0)); }
-  template <class V> TTENSOR_INLINE static V combine(const V& a, const V& b) { return apply<add_op>(a, b); }
+  template <class V> TTENSOR_HD TTENSOR_INLINE static V identity() { return V(lane_t<V>(0)); }
+  TTENSOR_NO_EXEC_CHECK
+  template <class V> TTENSOR_HD TTENSOR_INLINE static V combine(const V& a, const V& b) { return apply<add_op>(a, b); }
 };
 
 TTENSOR_END
