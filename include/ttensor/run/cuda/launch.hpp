@@ -50,7 +50,7 @@ template <class T, int R> run::into_gradient<T> wrt(const device_array<T, R>& x,
   return {x.data(), gradient.data(), x.size()};
 }
 /// Gradients of e's arrays from the cotangent of e, in one kernel when nothing is broadcast.
-template <class C, int R, class E, class... T> void backward(const E& e, const device_array<C, R>& ct, const run::into_gradient<T>&... g) {
+template <class E, class C, int R, class... T> void backward(const E& e, const device_array<C, R>& ct, const run::into_gradient<T>&... g) {
   device::require();
   const auto expr = as_expression(e);
   if (!(ct.shape() == expr.shape()))
