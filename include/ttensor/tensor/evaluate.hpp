@@ -7,22 +7,9 @@
 TTENSOR_BEGIN
 
 namespace eval_detail {
-// ---- types: the leaves of an expression in slot order -----------------------------------------------------------------
-template <class... L> constexpr type_list<L...> concat(type_list<L...>) { return {}; }
-template <class... A, class... B, class... C> constexpr auto concat(type_list<A...>, type_list<B...>, C... c) {
-  return concat(type_list<A..., B...>{}, c...);
-}
-template <class E> struct leaves_of { using type = type_list<E>; };
-template <int D, int K, class S, int R> struct leaves_of<arg<D, K, S, R>> { using type = type_list<>; };
-template <class Op, class... A> struct leaves_of<node<Op, A...>> { using type = decltype(concat(typename leaves_of<A>::type{}...)); };
-template <int D, class Body, class... B> struct leaves_of<let_node<D, Body, B...>> {
-  using type = decltype(concat(typename leaves_of<B>::type{}..., typename leaves_of<Body>::type{}));
-};
 template <class L> using leaf_core = std::conditional_t<is_scalar_leaf_v<L> && batch_levels_v<typename L::scalar> == 0,
                                                         run::uniform<core_t<typename L::scalar>>, core_t<typename L::scalar>>;
 }  // namespace eval_detail
-template <class E> using leaves_of_t = typename eval_detail::leaves_of<E>::type;
-
 namespace eval_detail {
 /// Strides of a plane aligned to the statement: batch axes from the oldest level, array axes from the right.
 template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const plane<Q>& p, int levels, int statement_levels) {
