@@ -66,6 +66,11 @@ template <class... C> constexpr int lanes_of() {
   return narrow == 4 ? native_width_v<float> : native_width_v<double>;
 }
 
+/// What a kernel that runs rows needs to know of a plane at run time.
+struct plane_facts {
+  int bytes;
+  bool uniform, output;
+};
 /// Cursor bookkeeping of a kernel over a list of core scalars.
 template <class... C> struct plane_table {
   static constexpr int count = (core_io<C, 1>::planes + ... + 0);
@@ -74,6 +79,16 @@ template <class... C> struct plane_table {
     int* out = b.v;
     (core_io<C, 1>::sizes(out), ...);
     return b;
+  }
+  static constexpr array<plane_facts, count> facts() {  // the first entry is the output
+    array<plane_facts, count> f{};
+    int at = 0, entry = 0;
+    auto add = [&](int planes, bool uniform) {
+      for (int k = 0; k < planes; ++k, ++at) f[at] = {bytes()[at], uniform, entry == 0};
+      ++entry;
+    };
+    (add(core_io<C, 1>::planes, is_uniform_v<C>), ...);
+    return f;
   }
   /// First plane of entry i.
   static constexpr int first(int i) {
@@ -84,157 +99,191 @@ template <class... C> struct plane_table {
   }
 };
 
-/// One element of `Bytes` bytes, written `Count` times.
-template <int Bytes, int Count> TTENSOR_INLINE void splat(char* to, const char* from) {
-  if constexpr (Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8) {
-    using U = std::conditional_t<Bytes == 8, std::uint64_t, std::conditional_t<Bytes == 4, std::uint32_t, std::conditional_t<Bytes == 2, std::uint16_t, std::uint8_t>>>;
-    constexpr int most = TTENSOR_SIMD_BYTES / Bytes, lanes = Count < most ? Count : most;
-    typedef U vector __attribute__((vector_size(lanes * Bytes)));
-    U x;
-    __builtin_memcpy(&x, from, sizeof x);
-    const vector v = x - vector{};
-    static_for<Count / lanes>([&](auto i) { __builtin_memcpy(to + i() * lanes * Bytes, &v, sizeof v); });
-  } else {
-    for (int i = 0; i < Count; ++i) __builtin_memcpy(to + i * Bytes, from, Bytes);
+/// The leaf values of a statement: uniform ones were loaded before the loop, the others are loaded from p.
+template <int N, class... L> struct leaf_set {
+  static constexpr int count = static_cast<int>(sizeof...(L));
+  using list = type_list<typename core_io<L, N>::value...>;
+  struct nothing {};
+  using uniforms = bundle<std::conditional_t<is_uniform_v<L>, typename core_io<L, N>::value, nothing>...>;
+
+  /// FirstPlane: a constexpr function from leaf to plane.
+  template <class Table> TTENSOR_INLINE static uniforms load_uniforms(const cursor* c) {
+    uniforms u;
+    [&]<int... I>(std::integer_sequence<int, I...>) { (uniform_one<Table, I, L>(u, c), ...); }(std::make_integer_sequence<int, count>{});
+    return u;
+  }
+  template <class Table, class Values> TTENSOR_INLINE static void load(Values& v, const uniforms& u, char* const* p) {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (load_one<Table, I, L>(v, u, p), ...); }(std::make_integer_sequence<int, count>{});
+  }
+
+ private:
+  template <class Table, int I, class C> TTENSOR_INLINE static void uniform_one(uniforms& u, const cursor* c) {
+    if constexpr (is_uniform_v<C>) {
+      constexpr int planes = core_io<C, N>::planes;
+      char* p[planes];
+      static_for<planes>([&](auto k) { p[k()] = c[Table::first(I + 1) + k()].ptr; });
+      at<I>(u) = core_io<C, N>::broadcast(p);
+    }
+  }
+  template <class Table, int I, class C, class Values> TTENSOR_INLINE static void load_one(Values& v, const uniforms& u, char* const* p) {
+    constexpr index_t zero[Table::count]{};
+    if constexpr (is_uniform_v<C>) at<I>(v) = at<I>(u);
+    else at<I>(v) = core_io<C, N>::template load<Table::first(I + 1)>(p, zero);
+  }
+};
+
+namespace io_detail {
+template <class U> void repeat(char* to, const char* from, int n) {
+  typedef U vector __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
+  constexpr int lanes = static_cast<int>(sizeof(vector) / sizeof(U));
+  U x;
+  __builtin_memcpy(&x, from, sizeof x);
+  const vector v = x - vector{};
+  for (int i = 0; i < n; i += lanes) __builtin_memcpy(to + i * static_cast<int>(sizeof(U)), &v, sizeof v);
+}
+/// n copies of an element; writes whole registers, so `to` has room for up to 64 bytes more.
+TTENSOR_INLINE void repeat(char* to, const char* from, int bytes, int n) {
+  switch (bytes) {
+    case 1: return repeat<std::uint8_t>(to, from, n);
+    case 2: return repeat<std::uint16_t>(to, from, n);
+    case 4: return repeat<std::uint32_t>(to, from, n);
+    case 8: return repeat<std::uint64_t>(to, from, n);
+    default:
+      for (int i = 0; i < n; ++i) __builtin_memcpy(to + i * bytes, from, static_cast<std::size_t>(bytes));
   }
 }
-/// The first n < lanes elements of a run of `lanes` elements of `Bytes` bytes; moves overlap instead of looping.
-template <int Bytes> TTENSOR_INLINE void copy_few(char* to, const char* from, index_t n) {
-  auto move = [&]<int B>(std::integral_constant<int, B>) {  // between B and 2 B bytes
-    char head[B], rest[B];
-    const index_t at = n * Bytes - B;
-    __builtin_memcpy(head, from, B);
-    __builtin_memcpy(rest, from + at, B);
-    __builtin_memcpy(to, head, B);
-    __builtin_memcpy(to + at, rest, B);
-  };
-  if (n * Bytes >= 64) __builtin_memcpy(to, from, static_cast<std::size_t>(n * Bytes));
-  else if (n * Bytes >= 32) move(std::integral_constant<int, 32>{});
-  else if (n * Bytes >= 16) move(std::integral_constant<int, 16>{});
-  else if (n * Bytes >= 8) move(std::integral_constant<int, 8>{});
-  else if (n * Bytes >= 4) move(std::integral_constant<int, 4>{});
-  else if (n * Bytes >= 2) move(std::integral_constant<int, 2>{});
+template <int B> TTENSOR_INLINE void ends(char* to, const char* from, index_t bytes) {  // between B and 2 B bytes in two moves
+  char head[B], rest[B];
+  __builtin_memcpy(head, from, B);
+  __builtin_memcpy(rest, from + bytes - B, B);
+  __builtin_memcpy(to, head, B);
+  __builtin_memcpy(to + bytes - B, rest, B);
+}
+TTENSOR_INLINE void copy_few(char* to, const char* from, index_t bytes) {
+  if (bytes >= 64) __builtin_memcpy(to, from, static_cast<std::size_t>(bytes));
+  else if (bytes >= 32) ends<32>(to, from, bytes);
+  else if (bytes >= 16) ends<16>(to, from, bytes);
+  else if (bytes >= 8) ends<8>(to, from, bytes);
+  else if (bytes >= 4) ends<4>(to, from, bytes);
+  else if (bytes >= 2) ends<2>(to, from, bytes);
   else *to = *from;
 }
+}  // namespace io_detail
 
-/// One row of N-lane packs over the planes of `Table` (the first Outs are written): `compute(p)` gives a value for the
-/// addresses p, `store(value, p)` writes it. Broadcast planes have step 0 and at least N elements at p. Leftover elements
-/// are computed by the same pack code: the last N elements of the row as one pack, before anything is written, because a
-/// plane may be read and written; rows shorter than a pack in a staging buffer. All addresses stay in registers: they are
-/// only indexed by constants and never escape.
-template <class Table, int Outs, int N, int Unroll> struct strip {
+/// Before a row whose planes are not all contiguous or that is shorter than a pack of N: inputs with step 0 are repeated
+/// over a pack; with n < N every other plane is staged in a pack whose further lanes repeat its last element. `room` has
+/// 64 bytes and a pack for each plane. Compiled once, not once a statement.
+TTENSOR_NOINLINE inline void prepare_row(cursor* to, const cursor* from, const plane_facts* facts, int planes, int lanes, index_t n, char* room) {
+  for (int k = 0; k < planes; ++k) {
+    const plane_facts f = facts[k];
+    to[k] = from[k];
+    if (f.uniform) continue;
+    const bool repeated = from[k].step == 0;
+    if (repeated ? f.output : n >= lanes) continue;  // an output with step 0 is one accumulator
+    to[k].ptr = room;
+    room += (lanes * f.bytes + 63) / 64 * 64;
+    if (repeated) {
+      io_detail::repeat(to[k].ptr, from[k].ptr, f.bytes, lanes);
+    } else {
+      io_detail::repeat(to[k].ptr, from[k].ptr + (n - 1) * f.bytes, f.bytes, lanes);
+      io_detail::copy_few(to[k].ptr, from[k].ptr, n * f.bytes);
+    }
+  }
+}
+/// After a row of n < N elements: the staged outputs go where they belong.
+TTENSOR_NOINLINE inline void finish_row(const cursor* staged, const cursor* to, const plane_facts* facts, int planes, index_t n) {
+  for (int k = 0; k < planes; ++k)
+    if (facts[k].output) io_detail::copy_few(to[k].ptr, staged[k].ptr, n * facts[k].bytes);
+}
+
+/// Rows of N-lane packs over the planes of `Table`: `compute(p)` gives a value for the addresses p, `store(value, p)`
+/// writes it. Leftover elements are computed by the same pack code: the last N elements of the row as one pack, before
+/// anything is written, because a plane may be read and written; rows shorter than a pack in a staging buffer. Addresses
+/// in `places` are only indexed by constants and never escape, so that they stay in registers.
+template <class Table, int N> struct strip {
   static constexpr int P = Table::count;
-  static constexpr auto bytes = Table::bytes();
+  static constexpr auto facts = Table::facts();
+  static constexpr int room_bytes() {
+    int n = 64;
+    for (int k = 0; k < P; ++k) n += (N * facts[k].bytes + 63) / 64 * 64;
+    return n;
+  }
   struct places {
     char* v[P];
     TTENSOR_INLINE operator char* const*() const { return v; }
   };
-  struct strides {
-    index_t v[P];
-  };
-  TTENSOR_INLINE static void move(places& p, const strides& s, index_t packs) {
-    static_for<P>([&](auto k) { p.v[k()] += s.v[k()] * packs; });
+  template <class F> TTENSOR_INLINE static void each(F&& f) {  // planes that have addresses in the loop
+    static_for<P>([&](auto k) {
+      if constexpr (!facts[k()].uniform) f(k);
+    });
   }
-  TTENSOR_INLINE static places plus(const places& p, index_t elements, const strides& s) {  // a broadcast plane stays
+  TTENSOR_INLINE static places start(const cursor* c) {
+    places p;
+    each([&](auto k) { p.v[k()] = c[k()].ptr; });
+    return p;
+  }
+  TTENSOR_INLINE static void down(places& p, const index_t* bytes) {
+    each([&](auto k) { p.v[k()] += bytes[k()]; });
+  }
+  TTENSOR_INLINE static places plus(const places& p, index_t elements) {
     places q;
-    static_for<P>([&](auto k) { q.v[k()] = p.v[k()] + (s.v[k()] == 0 ? 0 : elements * bytes[k()]); });
+    each([&](auto k) { q.v[k()] = p.v[k()] + elements * facts[k()].bytes; });
     return q;
   }
-  template <class Compute, class Store> TTENSOR_INLINE static void run(const places& from, const strides& s, index_t n, Compute&& compute, Store&& store) {
-    if (TTENSOR_UNLIKELY(n < N)) return few(from, s, n, compute, store);
-    index_t todo = n / N;
-    const index_t last = n % N == 0 ? 0 : n - N;
-    places p = from;
-    if constexpr (Unroll > 1) {
-      using V = decltype(compute(p));
-      V held;
-      const places end = plus(from, last, s);
-      if (last != 0) held = compute(end);
-      for (; todo >= Unroll; todo -= Unroll) {
+  TTENSOR_INLINE static bool contiguous(const cursor* c) {
+    bool yes = true;
+    each([&](auto k) { yes = yes && c[k()].step != 0; });
+    return yes;
+  }
+  /// All planes contiguous, n >= N: addresses are one index away from their planes.
+  template <int Unroll, class Compute, class Store> TTENSOR_INLINE static void flat(const places& p, index_t n, Compute&& compute, Store&& store) {
+    using V = decltype(compute(p));
+    V held{};
+    if (n % N != 0) held = compute(plus(p, n - N));
+    index_t i = 0;
+    if constexpr (Unroll > 1)
+      for (; i + Unroll * N <= n; i += Unroll * N)
         static_for<Unroll>([&](auto j) {
-          places q;
-          static_for<P>([&](auto k) { q.v[k()] = p.v[k()] + j() * N * bytes[k()]; });  // a repeated element fills all of these packs
+          const places q = plus(p, i + j() * N);
           store(compute(q), q);
         });
-        move(p, s, Unroll);
-      }
-      for (; todo > 0; --todo) {
-        store(compute(p), p);
-        move(p, s, 1);
-      }
-      if (last != 0) store(held, end);
-    } else {  // one copy of the body: its first turn computes the last pack and keeps it
-      using V = decltype(compute(p));
-      V held;
-      bool ahead = last != 0;
-      if (ahead) p = plus(from, last, s);
-      for (;;) {
-        const V v = compute(p);
-        if (TTENSOR_UNLIKELY(ahead)) {
-          held = v;
-          ahead = false;
-          p = from;
-          continue;
-        }
-        store(v, p);
-        move(p, s, 1);
-        if (--todo == 0) break;
-      }
-      if (last != 0) store(held, plus(from, last, s));
+    for (; i + N <= n; i += N) {
+      const places q = plus(p, i);
+      store(compute(q), q);
     }
+    if (n % N != 0) store(held, plus(p, n - N));
   }
-
- private:
-  static constexpr int room_of(int k) {
-    int at = 0;
-    for (int i = 0; i < k; ++i) at += (N * bytes[i] + 63) / 64 * 64;
-    return at;
-  }
-  template <class Compute, class Store> TTENSOR_INLINE static void few(const places& from, const strides& s, index_t n, Compute&& compute, Store&& store) {
-    if (n == 0) return;
-    alignas(64) char room[room_of(P)];
-    places q;
-    static_for<P>([&](auto k) {
-      constexpr int b = bytes[k()];
-      q.v[k()] = from.v[k()];
-      if (s.v[k()] == 0) return;
-      q.v[k()] = room + room_of(k());
-      splat<b, N>(q.v[k()], from.v[k()] + (n - 1) * b);  // other lanes repeat the last element
-      copy_few<b>(q.v[k()], from.v[k()], n);
+  /// Any steps and lengths. One copy of the body serves all turns.
+  template <class Compute, class Store> TTENSOR_INLINE static void stepped(const cursor* from, index_t n, Compute&& compute, Store&& store) {
+    alignas(64) char room[room_bytes()];
+    cursor c[P];
+    prepare_row(c, from, facts.v, P, N, n, room);
+    index_t todo = n < N ? 1 : n / N;
+    const index_t last = n > N && n % N != 0 ? n - N : 0;
+    bool ahead = last != 0;  // the first turn computes the last pack and keeps it
+    places p = start(c), step, end = p;
+    each([&](auto k) {
+      step.v[k()] = nullptr;
+      step.v[k()] += c[k()].step;
+      if (c[k()].step != 0) end.v[k()] += last * facts[k()].bytes;
     });
-    store(compute(q), q);
-    static_for<Outs>([&](auto k) { copy_few<bytes[k()]>(from.v[k()], q.v[k()], n); });
-  }
-};
-
-/// Inputs that are one element along the row: a buffer repeats it, so that the loop need not know.
-template <class Table, class Loop, int Count, class Out, class... L> struct repeated {
-  static constexpr int P = Table::count;
-  static constexpr auto bytes = Table::bytes();
-  static constexpr array<bool, P> make_inputs() {  // planes that are inputs and not uniform
-    array<bool, P> a{};
-    int at = core_io<Out, 1>::planes;
-    auto leaf = [&](int planes, bool uniform) {
-      for (int i = 0; i < planes; ++i) a[at++] = !uniform;
-    };
-    (leaf(core_io<L, 1>::planes, is_uniform_v<L>), ...);
-    return a;
-  }
-  static constexpr auto inputs = make_inputs();
-  static constexpr int room(int k) {
-    int at = 0;
-    for (int i = 0; i < k; ++i) at += inputs[i] ? (Count * bytes[i] + 63) / 64 * 64 : 0;
-    return at + (k == P);
-  }
-  TTENSOR_INLINE static typename Loop::places fill(typename Loop::places p, const typename Loop::strides& s, char* to) {
-    static_for<P>([&](auto k) {
-      if constexpr (inputs[k()])
-        if (s.v[k()] == 0) {
-          splat<bytes[k()], Count>(to + room(k()), p.v[k()]);
-          p.v[k()] = to + room(k());
-        }
-    });
-    return p;
+    using V = decltype(compute(p));
+    V held{};
+    if (ahead) p = end;
+    for (;;) {
+      const V v = compute(p);
+      if (TTENSOR_UNLIKELY(ahead)) {
+        held = v;
+        ahead = false;
+        p = start(c);
+        continue;
+      }
+      store(v, p);
+      if (--todo == 0) break;
+      each([&](auto k) { p.v[k()] += reinterpret_cast<index_t>(step.v[k()]); });
+    }
+    if (last != 0) store(held, end);
+    if (n < N) finish_row(c, from, facts.v, P, n);
   }
 };
 

@@ -12,66 +12,60 @@ namespace run {
 /// `launch` is a run::rows_kernel.
 template <class Prog, class Red, bool Columns, class Out, class... L> struct reduce_kernel {
   static constexpr int N = lanes_of<Out, L...>();
-  static constexpr int leaf_count = static_cast<int>(sizeof...(L));
   using table = plane_table<Out, L...>;
-  static constexpr int outs = core_io<Out, N>::planes, planes = table::count;
-  static constexpr auto bytes = table::bytes();
-  using sweeper = sweep<Prog, type_list<typename core_io<L, N>::value...>>;
-  using leaf_values = typename sweeper::leaf_values;
+  using leaves = leaf_set<N, L...>;
+  using uniforms = typename leaves::uniforms;
+  using sweeper = sweep<Prog, typename leaves::list>;
   using acc = typename core_io<Out, N>::value;
+  using loop = strip<table, N>;
+  using places = typename loop::places;
+  static constexpr int outs = core_io<Out, N>::planes, planes = table::count;
   static constexpr index_t block = 16384;  // elements; part of the definition of the result
   static constexpr int chains = Prog::length <= 12 ? 4 : 2;
-  using loop = strip<table, outs, N, 1>;
-  using places = typename loop::places;
-  using strides = typename loop::strides;
-  using repeats = repeated<table, loop, N * chains, Out, L...>;
 
-  template <int I, class C> TTENSOR_INLINE static void load(leaf_values& v, char* const* p) {
-    constexpr index_t zero[planes]{};
-    if constexpr (!is_uniform_v<C>) at<I>(v) = core_io<C, N>::template load<table::first(I + 1)>(p, zero);
-  }
-  template <int I, class C> TTENSOR_INLINE static void load_uniform(leaf_values& v, char* const* p) {
-    if constexpr (is_uniform_v<C>) at<I>(v) = core_io<C, N>::broadcast(p + table::first(I + 1));
-  }
-  TTENSOR_INLINE static acc value(leaf_values v, char* const* p) {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load<I, L>(v, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
+  TTENSOR_INLINE static acc value(const uniforms& u, char* const* p) {
+    typename sweeper::leaf_values v;
+    leaves::template load<table>(v, u, p);
     return convert_value<acc>(sweeper::run(v));
   }
-  TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, const index_t* down, index_t rows) {
+  TTENSOR_NOINLINE static void launch(const cursor* from, index_t n, const index_t* down, index_t rows) {
     if (n == 0) return;
-    places p;
-    strides step;
-    static_for<planes>([&](auto k) {
-      p.v[k()] = c[k()].ptr;
-      step.v[k()] = c[k()].step;
-    });
-    leaf_values uniforms;
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    const uniforms u = leaves::template load_uniforms<table>(from);
     if constexpr (Columns)
-      if (step.v[0] != 0) return columns(uniforms, p, step, n, down, rows);
-    alignas(64) char room[repeats::room(planes)];
+      if (from[0].step != 0) return columns(u, from, n, down, rows);
+    cursor c[planes];
+    for (int k = 0; k < planes; ++k) c[k] = from[k];
     for (;;) {
-      const acc total = along(uniforms, repeats::fill(p, step, room), step, n);
-      put<0>(folded(total), p);
+      put<0>(folded(along(u, c, n)), c);
       if (--rows <= 0) return;
-      static_for<planes>([&](auto k) { p.v[k()] += down[k()]; });
+      for (int k = 0; k < planes; ++k) c[k].ptr += down[k];
     }
   }
 
  private:
   // ---- along the row ---------------------------------------------------------------------------------------------------
-  TTENSOR_INLINE static acc along(const leaf_values& u, places p, const strides& step, index_t n) {
-    if (TTENSOR_LIKELY(n <= block)) return one_block(u, p, step, n);
-    return blocks(u, p, step, n);
+  TTENSOR_INLINE static acc along(const uniforms& u, const cursor* c, index_t n) {
+    if (TTENSOR_LIKELY(n >= N && n <= block && inputs_contiguous(c))) return one_block<true>(u, loop::start(c), c, n, false);
+    return blocks(u, c, n);
   }
-  TTENSOR_NOINLINE static acc blocks(const leaf_values& u, places p, const strides& step, index_t n) {
+  TTENSOR_INLINE static bool inputs_contiguous(const cursor* c) {
+    bool yes = true;
+    loop::each([&](auto k) {
+      if constexpr (k() >= outs) yes = yes && c[k()].step != 0;
+    });
+    return yes;
+  }
+  TTENSOR_NOINLINE static acc blocks(const uniforms& u, const cursor* from, index_t n) {
+    alignas(64) char room[loop::room_bytes()];
+    cursor c[planes];
+    prepare_row(c, from, loop::facts.v, planes, N, n, room);
     acc partial[48];
     int depth = 0;
     index_t done = 0;
     for (index_t b = 0; done < n; ++b) {
       const index_t m = n - done < block ? n - done : block;
-      acc top = one_block(u, p, step, m);
-      loop::move(p, step, block / N);
+      acc top = inputs_contiguous(from) ? one_block<true>(u, loop::start(c), c, m, n < N) : one_block<false>(u, loop::start(c), c, m, n < N);
+      for (int k = 0; k < planes; ++k) c[k].ptr += c[k].step * (block / N);
       done += m;
       // binary counter: block b is combined with its left neighbour for every trailing 1 of b
       for (index_t i = b; i & 1; i >>= 1) top = Red::combine(partial[--depth], top);
@@ -81,95 +75,84 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
     while (depth > 0) total = Red::combine(partial[--depth], total);
     return total;
   }
-  TTENSOR_INLINE static acc one_block(const leaf_values& u, places p, const strides& step, index_t m) {
+  // At most `block` elements in a fixed pattern of packs. `staged`: the whole run is shorter than a pack and stands in one.
+  template <bool Contiguous> TTENSOR_INLINE static acc one_block(const uniforms& u, const places& from, const cursor* c, index_t m, bool staged) {
     acc a[chains];
     static_for<chains>([&](auto j) { a[j()] = Red::template identity<acc>(); });
+    places p = from;
+    auto jump = [&](index_t i) {
+      places q;
+      loop::each([&](auto k) {
+        q.v[k()] = p.v[k()] + (k() >= outs && (Contiguous || c[k()].step != 0) ? i * loop::facts[k()].bytes : 0);
+      });
+      return q;
+    };
     const index_t tail = m % N;
     if (tail != 0) {  // the last elements as one more pack whose other lanes are the identity
-      if (m >= N) a[chains - 1] = last_lanes(value(u, loop::plus(p, m - N, step)), static_cast<int>(tail));
-      else a[chains - 1] = first_lanes(staged(u, p, step, tail), static_cast<int>(tail));
+      if (TTENSOR_UNLIKELY(staged)) return first_lanes(value(u, p), static_cast<int>(tail));
+      a[chains - 1] = last_lanes(value(u, jump(m - N)), static_cast<int>(tail));  // m < N: begins in the block before
     }
-    index_t todo = m / N;
-    for (; todo >= chains; todo -= chains) {
-      static_for<chains>([&](auto j) {
-        places q;
-        static_for<planes>([&](auto k) { q.v[k()] = p.v[k()] + j() * N * bytes[k()]; });
-        a[j()] = Red::combine(a[j()], value(u, q));
-      });
-      loop::move(p, step, chains);
-    }
-    for (; todo > 0; --todo) {
-      a[0] = Red::combine(a[0], value(u, p));
-      loop::move(p, step, 1);
-    }
+    index_t i = 0;
+    for (; i + chains * N <= m; i += chains * N)
+      static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value(u, jump(i + j() * N))); });
+    for (; i + N <= m; i += N) a[0] = Red::combine(a[0], value(u, jump(i)));
     static_for<chains / 2>([&](auto j) { a[j()] = Red::combine(a[j()], a[j() + chains / 2]); });
     if constexpr (chains == 4) a[0] = Red::combine(a[0], a[1]);
     return a[0];
   }
-  TTENSOR_NOINLINE static acc staged(const leaf_values& u, places p, const strides& step, index_t n) {
-    acc v = Red::template identity<acc>();
-    loop::run(p, step, n, [&](const places& q) { return value(u, q); }, [&](const acc& a, const places&) { v = a; });
-    return v;
-  }
 
   // ---- across rows -------------------------------------------------------------------------------------------------------
   static constexpr int group = planes <= 4 ? 4 : 2;
-  struct group_table {  // the output, then the inputs of each row of a group
-    static constexpr int count = outs + group * (planes - outs);
-    static constexpr array<int, count> bytes() {
-      array<int, count> b{};
-      for (int k = 0; k < count; ++k) b[k] = reduce_kernel::bytes[k < outs ? k : outs + (k - outs) % (planes - outs)];
-      return b;
+  template <int Rows> struct row_table {  // the output, then the inputs of each row of a group
+    static constexpr int count = outs + Rows * (planes - outs);
+    static constexpr int own(int k) { return k < outs ? k : outs + (k - outs) % (planes - outs); }
+    static constexpr int row(int k) { return k < outs ? 0 : (k - outs) / (planes - outs); }
+    static constexpr array<plane_facts, count> facts() {
+      array<plane_facts, count> f{};
+      for (int k = 0; k < count; ++k) f[k] = loop::facts[own(k)];
+      return f;
     }
   };
-  template <int Rows> struct row_table {
-    static constexpr int count = Rows == 1 ? planes : group_table::count;
-    static constexpr auto bytes() {
-      if constexpr (Rows == 1) return table::bytes();
-      else return group_table::bytes();
+  template <int Rows> TTENSOR_INLINE static acc tree(const uniforms& u, char* const* p) {
+    if constexpr (Rows == 1) return value(u, p);
+    else return Red::combine(tree<Rows / 2>(u, p), tree<Rows / 2>(u, p + Rows / 2 * (planes - outs)));
+  }
+  // Adds `groups` times `Rows` rows to the output row; the rows of a group are combined in a tree first.
+  template <int Rows> TTENSOR_NOINLINE static void add_rows(const uniforms& u, const cursor* from, const index_t* down, index_t n, index_t groups) {
+    using table_of = row_table<Rows>;
+    using rows_loop = strip<table_of, N>;
+    cursor c[table_of::count];
+    index_t next[table_of::count];
+    for (int k = 0; k < table_of::count; ++k) {
+      const int own = table_of::own(k);
+      c[k] = from[own];
+      next[k] = 0;
+      if (down == nullptr) continue;
+      c[k].ptr += table_of::row(k) * down[own];
+      next[k] = Rows * down[own];
     }
-  };
-  template <int Rows> TTENSOR_INLINE static acc tree(const leaf_values& u, char* const* p, int first = 0) {
-    if constexpr (Rows == 1) {
-      char* q[planes];
-      static_for<planes>([&](auto k) { q[k()] = k() < outs ? p[k()] : p[k() + first * (planes - outs)]; });
-      return value(u, q);
-    } else {
-      return Red::combine(tree<Rows / 2>(u, p, first), tree<Rows / 2>(u, p, first + Rows / 2));
+    constexpr index_t zero[table_of::count]{};
+    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::template load<0>(q, zero), tree<Rows>(u, q)); };
+    auto store = [&](const acc& v, const typename rows_loop::places& q) { core_io<Out, N>::template store<0>(v, q, zero); };
+    if constexpr (Rows > 1)
+      if (n >= N && rows_loop::contiguous(c)) {
+        for (auto p = rows_loop::start(c); groups > 0; --groups, rows_loop::down(p, next)) rows_loop::template flat<2>(p, n, compute, store);
+        return;
+      }
+    for (; groups > 0; --groups) {
+      rows_loop::stepped(c, n, compute, store);
+      for (int k = 0; k < table_of::count; ++k) c[k].ptr += next[k];
     }
   }
-  // Adds `Rows` rows to the output row; the rows of a group are combined in a tree first.
-  template <int Rows> TTENSOR_NOINLINE static void add_rows(const leaf_values& u, const char* const* from, const index_t* steps, const index_t* down, index_t n) {
-    using rows_loop = strip<row_table<Rows>, outs, N, 1>;
-    typename rows_loop::places p;
-    typename rows_loop::strides s;
-    alignas(64) char room[repeats::room(planes) * Rows + 64];
-    static_for<row_table<Rows>::count>([&](auto k) {
-      constexpr int own = k() < outs ? k() : outs + (k() - outs) % (planes - outs), row = k() < outs ? 0 : (k() - outs) / (planes - outs);
-      p.v[k()] = const_cast<char*>(from[own]) + row * down[own];
-      s.v[k()] = steps[own];
-      if constexpr (repeats::inputs[own])
-        if (steps[own] == 0) {
-          char* to = room + row * repeats::room(planes) / 64 * 64 + repeats::room(own);
-          splat<bytes[own], N>(to, p.v[k()]);
-          p.v[k()] = to;
-        }
-    });
-    constexpr index_t zero[outs]{};
-    rows_loop::run(p, s, n, [&](const auto& q) { return Red::combine(core_io<Out, N>::template load<0>(q, zero), tree<Rows>(u, q)); },
-                   [&](const acc& v, const auto& q) { core_io<Out, N>::template store<0>(v, q, zero); });
-  }
-  TTENSOR_NOINLINE static void columns(const leaf_values& u, const places& from, const strides& step, index_t n, const index_t* down, index_t rows) {
-    char* p[planes];
-    for (int k = 0; k < planes; ++k) p[k] = from.v[k];
-    const bool grouped = rows > 1 && down[0] == 0;
-    while (rows > 0) {
-      const index_t r = grouped && rows >= group ? group : 1;
-      if (r > 1) add_rows<group>(u, p, step.v, down, n);
-      else add_rows<1>(u, p, step.v, down, n);
-      rows -= r;
-      for (int k = 0; k < planes && rows > 0; ++k) p[k] += r * down[k];
+  TTENSOR_NOINLINE static void columns(const uniforms& u, const cursor* from, index_t n, const index_t* down, index_t rows) {
+    cursor c[planes];
+    for (int k = 0; k < planes; ++k) c[k] = from[k];
+    const index_t groups = rows > 1 && down[0] == 0 ? rows / group : 0;
+    if (groups > 0) {
+      add_rows<group>(u, c, down, n, groups);
+      for (int k = 0; k < planes; ++k) c[k].ptr += groups * group * down[k];
     }
+    if (rows > groups * group) add_rows<1>(u, c, rows > 1 ? down : nullptr, n, rows - groups * group);
   }
 
   // ---- lanes -------------------------------------------------------------------------------------------------------------
@@ -195,6 +178,26 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
   template <class V> TTENSOR_INLINE static V last_lanes(const V& v, int n) { return kept(v, pack<bool, N>::load(flags.v + n)); }
   template <class V> TTENSOR_INLINE static V first_lanes(const V& v, int n) { return kept(v, !pack<bool, N>::load(flags.v + N - n)); }
 
+  // The tree of pack::fold (lane i with lane i + n/2, then the first half again) without leaving the registers.
+  template <int Half, class V> TTENSOR_INLINE static V fold_lanes(V v) {
+    V other;
+    [&]<int... I>(std::integer_sequence<int, I...>) { other.r[0] = __builtin_shufflevector(v.r[0], v.r[0], (I ^ Half)...); }(std::make_integer_sequence<int, V::width>{});
+    v = Red::combine(v, other);
+    if constexpr (Half > 1) return fold_lanes<Half / 2>(v);
+    else return v;
+  }
+  template <class T, int M> TTENSOR_INLINE static T in_register(const pack<T, M>& v) {
+    using V = pack<T, M>;
+    if constexpr (!V::registers || V::width == 1) {
+      return fold(v, [](auto a, auto b) { return Red::combine(a, b); });
+    } else if constexpr (V::count > 1) {
+      pack<T, M / 2> low, high;
+      static_for<V::count / 2>([&](auto i) { low.r[i()] = v.r[i()], high.r[i()] = v.r[i() + V::count / 2]; });
+      return in_register(Red::combine(low, high));
+    } else {
+      return fold_lanes<V::width / 2>(v)[0];
+    }
+  }
   template <class V> static auto folded(const V& v) {
     if constexpr (is_dual_v<V>) {
       using X = decltype(folded(v.value));
@@ -203,17 +206,17 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k) r.tangent_at(k) = folded(v.tangent_at(k));
       return r;
     } else {
-      return fold(v, [](auto a, auto b) { return Red::combine(a, b); });
+      return in_register(v);
     }
   }
-  template <int P, class S> TTENSOR_INLINE static void put(const S& s, char* const* p) {
+  template <int P, class S> TTENSOR_INLINE static void put(const S& s, const cursor* c) {
     if constexpr (is_dual_v<S>) {
       constexpr int inner = scalar_traits<decltype(s.value)>::planes, n = scalar_traits<S>::planes / inner - 1;
-      put<P>(s.value, p);
-      static_for<n>([&](auto k) { put<P + (1 + k()) * inner>(s.tangent_at(k), p); });
+      put<P>(s.value, c);
+      static_for<n>([&](auto k) { put<P + (1 + k()) * inner>(s.tangent_at(k), c); });
     } else {
       using T = typename core_elem<Out>::type;
-      T* to = reinterpret_cast<T*>(p[P]);
+      T* to = reinterpret_cast<T*>(c[P].ptr);
       *to = static_cast<T>(Red::combine(static_cast<compute_t<T>>(*to), s));
     }
   }
