@@ -63,7 +63,7 @@ store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::r
   if (one) {
     run::cursor c[st.planes];
     for (int p = 0; p < st.planes; ++p) c[p] = {st.plane[p].ptr, p < st.outs || st.plane[p].how == run::access::uniform ? 0 : index_t(kernel::N) * st.plane[p].bytes};
-    kernel::launch(c, shape::size(st.extent), false);
+    kernel::launch(c, shape::size(st.extent), nullptr, 1);
     return out;
   }
   run::nest s;
