@@ -22,25 +22,35 @@ template <class T, int N> struct taped<dual<T, N>> : taped<T> {
 template <class T> struct taped<batched<T>> : taped<T> {};
 template <class S> using taped_t = typename taped<S>::inner;
 
-template <class X, class F> void each_slot(const snapshot<var<X>>& s, F&& f) { f(s); }
-template <class T, int N, class F> void each_slot(const snapshot<dual<T, N>>& s, F&& f) {
-  each_slot(s.value, f);
-  for (int k = 0; k < N; ++k) each_slot(s.tangent[k], f);
+/// Visits what a leaf has on the tape, in plane order of the kinds outside the tape: f.array(slot, map) for taped stores,
+/// where batch axes outside the tape lead the map, and f.scalar(var) for taped scalars.
+template <class X, int R, class F> void each_taped(const snapshot<var<X>>& s, const layout_map<R>& m, F&& f) { f.array(s.slot, m); }
+template <class T, int N, int R, class F> void each_taped(const snapshot<dual<T, N>>& s, const layout_map<R>& m, F&& f) {
+  each_taped(s.value, m, f);
+  for (int k = 0; k < N; ++k) each_taped(s.tangent[k], m, f);
 }
+template <class T, int R, class F> void each_taped(const snapshot<batched<T>>& s, const layout_map<R>& m, F&& f) {
+  layout_map<R + 1> w{m.offset, {}, {}};
+  w.extent[0] = s.batch;
+  w.stride[0] = s.batch == 1 ? 0 : s.size;
+  for (int d = 0; d < R; ++d) w.extent[d + 1] = m.extent[d], w.stride[d + 1] = m.stride[d];
+  each_taped(s.inner, w, f);
+}
+template <class X, class F> void each_taped(const var<X>& s, F&& f) { f.scalar(s); }
+template <class T, class F> void each_taped(const batched<T>& s, F&& f) { each_taped(s.elements().snap(), layout_map<0>{0, {}, {}}, f); }
+template <class T, int N, class F> void each_taped(const dual<T, N>& s, F&& f) {
+  each_taped(s.value, f);
+  for (int k = 0; k < N; ++k) each_taped(s.tangent_at(k), f);
+}
+template <class S, int R, class F> void each_taped(const leaf<S, R>& l, F&& f) { each_taped(l.data, l.map, f); }
+template <class S, class F> void each_taped(const scalar_leaf<S>& l, F&& f) { each_taped(l.value, f); }
+
 template <class X, class F> void each_var(store<var<X>>& s, F&& f) { f(s); }
 template <class T, int N, class F> void each_var(store<dual<T, N>>& s, F&& f) {
   each_var(s.value_, f);
   for (int k = 0; k < N; ++k) each_var(s.tangent_[k], f);
 }
-template <class X, class F> void each_scalar(const var<X>& s, F&& f) { f(s); }
-template <class T, int N, class F> void each_scalar(const dual<T, N>& s, F&& f) {
-  each_scalar(s.value, f);
-  for (int k = 0; k < N; ++k) each_scalar(s.tangent_at(k), f);
-}
-
-template <class T, class F> void each_slot(const snapshot<batched<T>>& s, F&& f) { each_slot(s.inner, f); }
 template <class T, class F> void each_var(store<batched<T>>& s, F&& f) { each_var(s.inner(), f); }
-template <class T, class F> void each_scalar(const batched<T>&, F&&) { static_assert(sizeof(T) == 0, "ttensor: a batched scalar is a leaf of rank 0"); }
 
 /// f(taped store, map) for every plane outside the tape; batch axes outside the tape lead the map.
 template <class X, int R, class F> void each_region(store<var<X>>& s, const layout_map<R>& m, F&& f) { f(s, m); }
@@ -127,6 +137,23 @@ template <class S, class E> struct statement_node final : tape_node {
   target<full> target_[target_count > 0 ? target_count : 1];
   std::uint32_t out[vars];
 
+  template <int Own> struct target_setter {  // Own: axes of the leaf itself
+    target<full>* to;
+    int& g;
+    void scalar(const auto& v) const {
+      if (v.active()) to[g].scalar = v.ref();
+      ++g;
+    }
+    template <int Q> void array(const token_ref& slot, const layout_map<Q>& m) const {
+      target<full>& t = to[g++];
+      if (!slot) return;
+      constexpr int outer = Q - Own;  // batch axes outside the tape
+      t.id = slot->id;
+      t.offset = m.offset;
+      for (int d = 0; d < outer; ++d) t.stride[inner_levels + d] = m.extent[d] == 1 ? 0 : m.stride[d];
+      for (int d = 0; d < Own; ++d) t.stride[full - Own + d] = m.extent[outer + d] == 1 ? 0 : m.stride[outer + d];
+    }
+  };
   statement_node(const E& e, const dims<full>& x, const dims<full>& os) : extent(x), out_stride(os) {
     int v = 0, g = 0, slot_number = 0;
     constexpr auto facts_now = facts<active>(prog{});
@@ -148,24 +175,7 @@ template <class S, class E> struct statement_node final : tape_node {
           s.stride = own;
         }
       });
-      if constexpr (can_carry<L>()) {
-        if constexpr (is_scalar_leaf_v<L>) {
-          each_scalar(l.value, [&](const auto& x1) {
-            if (x1.active()) target_[g].scalar = x1.ref();
-            ++g;
-          });
-        } else {
-          each_slot(l.data, [&](const auto& s) {
-            if (s.slot) {
-              target_[g].id = s.slot->id;
-              target_[g].offset = l.map.offset;
-              target_[g].stride = own;
-              for (int d = 0; d < inner_levels; ++d) target_[g].stride[d] = 0;
-            }
-            ++g;
-          });
-        }
-      }
+      if constexpr (can_carry<L>()) each_taped(l, target_setter<L::rank>{target_, g});
     });
   }
 
@@ -328,19 +338,26 @@ template <class S, class E> struct statement_node final : tape_node {
 
 template <class S, class E> struct nested_statement_node;  // reverse over reverse: nested_reverse.hpp
 
+struct serial_finder {
+  std::uint64_t& serial;
+  bool& mixed;
+  void see(std::uint64_t s) const {
+    mixed = mixed || (serial != 0 && serial != s);
+    serial = s;
+  }
+  void scalar(const auto& v) const {
+    if (v.active()) see(v.serial());
+  }
+  void array(const token_ref& slot, const auto&) const {
+    if (slot) see(slot->tape_serial);
+  }
+};
 /// The tape of the active leaves of an expression: 0 when none is active.
 template <class E> std::uint64_t serial_of(const E& e) {
   std::uint64_t serial = 0;
   bool mixed = false;
-  auto see = [&](std::uint64_t s) {
-    mixed = mixed || (serial != 0 && serial != s);
-    serial = s;
-  };
   e.leaves([&]<class L>(const L& l) {
-    if constexpr (can_carry<L>()) {
-      if constexpr (is_scalar_leaf_v<L>) each_scalar(l.value, [&](const auto& v) { if (v.active()) see(v.serial()); });
-      else each_slot(l.data, [&](const auto& s) { if (s.slot) see(s.slot->tape_serial); });
-    }
+    if constexpr (can_carry<L>()) each_taped(l, serial_finder{serial, mixed});
   });
   if (TTENSOR_UNLIKELY(mixed)) tapes::mixed_levels();
   return serial;
