@@ -377,7 +377,7 @@ template <class T> void rows_mlp(const char* type, double tolerance) {
     *g = tt::grad([&](const auto& m) {
       const auto h = tanh(matmul(X, m.w1) + m.b1);
       const auto o = matmul(h, m.w2) + m.b2;
-      return sum(log(sum(exp(o), tt::axis(1))) - sum(onehot * o, tt::axis(1))) * (1.0 / 64);
+      return tt::sum(log(tt::sum(exp(o), tt::axes{1})) - tt::sum(onehot * o, tt::axes{1})) * (1.0 / 64);
     })(p);
   }, [=] {
     seen s;
@@ -394,18 +394,20 @@ void rows_per_sample() {
   const auto X = matrix(q->X.data(), n, I), onehot = matrix(q->onehot.data(), n, O);
   const auto p = parameters<double>(*q);
   auto* g = new mlp<double>;
+  const std::tuple packed{p.w1, p.b1, p.w2, p.b2};
   const auto loss = [](const auto& m, const auto& x, const auto& t) {
-    const auto h = tanh(matmul(x, m.w1) + m.b1);
-    const auto o = matmul(h, m.w2) + m.b2;
+    const auto& [w1, b1, w2, b2] = m;
+    const auto h = tanh(matmul(x, w1) + b1);
+    const auto o = matmul(h, w2) + b2;
     return log(sum(exp(o))) - sum(t * o);
   };
-  using each = decltype(tt::per_sample_grad(loss)(p, X, onehot));
+  using each = decltype(tt::per_sample_grad(loss)(packed, X, onehot));
   auto* gs = new each;
-  add("D9", "f64", n, "ttensor", 1e-12, [=] { *gs = tt::per_sample_grad(loss)(p, X, onehot); }, [=] {
+  add("D9", "f64", n, "ttensor", 1e-12, [=] { *gs = tt::per_sample_grad(loss)(packed, X, onehot); }, [=] {
     seen s;
     for (std::ptrdiff_t e = 0; e < n; ++e) {
       auto append = [&](const auto& t) { s.insert(s.end(), t.data() + e * (t.size() / n), t.data() + (e + 1) * (t.size() / n)); };
-      append(gs->w1), append(gs->b1), append(gs->w2), append(gs->b2);
+      std::apply([&](const auto&... t) { (append(t), ...); }, *gs);
     }
     return s;
   });
@@ -415,7 +417,7 @@ void rows_per_sample() {
     *g = tt::grad([&](const auto& m) {
       const auto h = tanh(matmul(X, m.w1) + m.b1);
       const auto o = matmul(h, m.w2) + m.b2;
-      return sum(log(sum(exp(o), tt::axis(1))) - sum(onehot * o, tt::axis(1))) * (1.0 / n);
+      return tt::sum(log(tt::sum(exp(o), tt::axes{1})) - tt::sum(onehot * o, tt::axes{1})) * (1.0 / n);
     })(p);
   }, [=] {
     seen s;

@@ -59,6 +59,16 @@ TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_2)
 #undef TTENSOR_BINARY
 template <operand A> TTENSOR_INLINE decltype(auto) operator+(A&& a) { return static_cast<A&&>(a); }
 
+/// Scalars of a transform: s += x is s = s + x, with the old s given to the sum.
+#define TTENSOR_COMPOUND(sign, op)                                                                          \
+  template <scalar_kind S, class V> requires(scalar_kind<V> || element_proxy<V> || number<std::remove_cvref_t<V>>) \
+  TTENSOR_INLINE S& operator sign(S& s, V&& v) { return s = apply<op>(static_cast<S&&>(s), static_cast<V&&>(v)); }
+TTENSOR_COMPOUND(+=, add_op)
+TTENSOR_COMPOUND(-=, sub_op)
+TTENSOR_COMPOUND(*=, mul_op)
+TTENSOR_COMPOUND(/=, div_op)
+#undef TTENSOR_COMPOUND
+
 template <class C, class A, class B> requires(operand<C> || operand<A> || operand<B>) TTENSOR_INLINE auto where(C&& c, A&& a, B&& b) {
   return apply<where_op>(static_cast<C&&>(c), static_cast<A&&>(a), static_cast<B&&>(b));
 }
