@@ -149,13 +149,15 @@ template <class T> void pack_rows(T* to, const product& s, const T* a) {
     i += r;
   }
 }
+inline constexpr index_t tiny_up_to = 64;  // multiply-adds
+
 template <class T> void direct(const product& s, const T* a, const T* b, T* c) {
   constexpr index_t L = tile_of<T>::lanes;
   each_panel<T>(s.n, [&](index_t j, index_t cols, index_t vectors) {
-    if (cols == vectors * L) return run_panel<T>(vectors, s, a, b + j, s.b_row, c + j, cols);
-    scratch<T> tail(s.k * vectors * L);  // loads of whole vectors must stay inside B
-    pack_columns(tail.data(), s, b + j, cols, vectors * L);
-    run_panel<T>(vectors, s, a, tail.data(), vectors * L, c + j, cols);
+    if (s.b_col == 1 && cols == vectors * L) return run_panel<T>(vectors, s, a, b + j, s.b_row, c + j, cols);
+    scratch<T> columns(s.k * vectors * L);  // loads of whole vectors must stay inside B
+    pack_columns(columns.data(), s, b + j * s.b_col, cols, vectors * L);
+    run_panel<T>(vectors, s, a, columns.data(), vectors * L, c + j, cols);
   });
 }
 template <class T> void blocked(const product& s, const T* a, const T* b, T* c) {
@@ -184,6 +186,17 @@ template <class T> void blocked(const product& s, const T* a, const T* b, T* c) 
     }
 }
 
+/// A few multiply-adds: no tile pays. The same chain of multiply-adds as in a tile.
+template <class T> void tiny(const product& s, const T* a, const T* b, T* c) {
+  using V = pack<T, 1>;
+  for (index_t i = 0; i < s.m; ++i)
+    for (index_t j = 0; j < s.n; ++j) {
+      V total(T(0));
+      for (index_t p = 0; p < s.k; ++p) total = fma(V(a[i * s.a_row + p * s.a_col]), V(b[p * s.b_row + j * s.b_col]), total);
+      T& to = c[i * s.c_row + j];
+      to = s.add ? (V(to) + total)[0] : total[0];
+    }
+}
 /// One row: c(n) = a(k) B. Columns of B that are contiguous along k are inner products, four at a time.
 template <class T> void row(const product& s, const T* a, const T* b, T* c) {
   using V = pack<T, 2 * tile_of<T>::lanes>;
@@ -253,6 +266,7 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
         for (index_t j = 0; j < s.n; ++j) c[i * s.c_row + j] = T(0);
     return;
   }
+  if (s.m * s.n * s.k <= tiny_up_to) return tiny(s, a, b, c);
   if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return row(s, a, b, c);
 #if defined(TTENSOR_USE_BLAS)
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
