@@ -58,7 +58,7 @@ template <class T> class store<batched<T>> {
 
   S get(index_t i) const;
   void set(index_t i, const S& v);
-  S scalar() const { return get(0); }
+  S scalar() const;
   void zero() { cell_->inner.zero(); }
   snapshot<S> snap() const {
     if (!cell_) return {};
@@ -155,6 +155,7 @@ template <class T> batched<T> store<batched<T>>::get(index_t i) const {
   auto column = expr::make_node<cast_op<elem_t<T>>>(L{cell_->inner.snap(), layout_map<1>{i, n, {{cell_->batch == 1 ? 0 : cell_->size}}}});
   return S(store(statement_rule<T>::evaluate(column, n), cell_->batch, 1));
 }
+template <class T> batched<T> store<batched<T>>::scalar() const { return S(value()); }
 template <class T> void store<batched<T>>::set(index_t i, const S& v) {
   require_batch(v.elements().batch());
   const dims<1> n{{cell_->batch}};

@@ -42,6 +42,20 @@ template <class T, class F> void each_slot(const snapshot<batched<T>>& s, F&& f)
 template <class T, class F> void each_var(store<batched<T>>& s, F&& f) { each_var(s.inner(), f); }
 template <class T, class F> void each_scalar(const batched<T>&, F&&) { static_assert(sizeof(T) == 0, "ttensor: a batched scalar is a leaf of rank 0"); }
 
+/// f(taped store, map) for every plane outside the tape; batch axes outside the tape lead the map.
+template <class X, int R, class F> void each_region(store<var<X>>& s, const layout_map<R>& m, F&& f) { f(s, m); }
+template <class T, class F, int R> void each_region(store<batched<T>>& s, const layout_map<R>& m, F&& f) {
+  layout_map<R + 1> w{m.offset, {}, {}};
+  w.extent[0] = s.examples();
+  w.stride[0] = s.size();
+  for (int d = 0; d < R; ++d) w.extent[d + 1] = m.extent[d], w.stride[d + 1] = m.stride[d];
+  each_region(s.inner(), w, f);
+}
+template <class T, int N, int R, class F> void each_region(store<dual<T, N>>& s, const layout_map<R>& m, F&& f) {
+  each_region(s.value_, m, f);
+  for (int k = 0; k < N; ++k) each_region(s.tangent_[k], m, f);
+}
+
 template <class L> constexpr bool can_carry() { return has_var_v<typename L::scalar> && is_differentiable_v<elem_t<typename L::scalar>>; }
 template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
   std::uint64_t bits = 0, bit = 1;
@@ -96,6 +110,7 @@ template <class S, class E> struct statement_node final : tape_node {
     static constexpr int targets_count = (taped_vars<L>() + ... + 0);
   };
   using kernel = typename with<leaf_list>::kernel;
+  static_assert(kernel::planes <= run::max_planes, "ttensor: too many taped arrays in one statement; evaluate a part with eval() first");
   static constexpr int value_planes = with<leaf_list>::table::count, target_count = with<leaf_list>::targets_count;
 
   struct saved {
@@ -362,7 +377,7 @@ template <class S, class E> auto iteration_extent(const E& e, const dims<E::rank
 template <class S, class E, int F> void record(store<S>& y, const E& e, const dims<F>& extent, const dims<F>& out_stride) {
   using X = taped_t<S>;
   const std::uint64_t serial = serial_of(e);
-  if (serial == 0) return;
+  if (serial <= tapes::silent) return;
   tape& t = tapes::of<X>(serial);
   using node_type = std::conditional_t<has_var_v<X>, nested_statement_node<S, E>, statement_node<S, E>>;
   auto& n = t.push<node_type>(e, extent, out_stride);
@@ -400,23 +415,23 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
 
  private:
   template <int R> static void write(store<S>& out, const layout_map<R>& m, store<S> y) {
-    // values: the core statement, without records
-    using core_leaf = leaf<S, R>;
-    core_leaf l{y.snap(), layout_map<R>::row_major(m.extent)};
-    write_planes(out, m, y);
+    out.require_batch(y.batch());
+    y.require_batch(out.batch());
+    leaf<S, R> l{y.snap(), layout_map<R>::row_major(m.extent)};
+    move_adjoints(out, m, y);
     eval_detail::run_region_values<S>(out, m, l);
   }
-  template <int R> static void write_planes(store<S>& out, const layout_map<R>& m, store<S>& y) {
+  template <int R> static void move_adjoints(store<S>& out, const layout_map<R>& m, store<S>& y) {
     store<var<X>>* from[ad::taped<S>::vars];
     int k = 0;
     ad::each_var(y, [&](store<var<X>>& v) { from[k++] = &v; });
     k = 0;
-    ad::each_var(out, [&](store<var<X>>& v) {
+    ad::each_region(out, m, [&]<int Q>(store<var<X>>& v, const layout_map<Q>& region) {
       const token_ref& f = from[k++]->slot();
       if (!f && !v.slot()) return;
       const std::uint64_t serial = f ? f->tape_serial : v.slot()->tape_serial;
       v.own_slot(serial);
-      tapes::of<X>(serial).template push<ad::region_node<X, R>>(v.slot()->id, f ? f->id : 0u, m);
+      tapes::of<X>(serial).template push<ad::region_node<X, Q>>(v.slot()->id, f ? f->id : 0u, region);
     });
   }
   template <class E> static store<S> values(const E& e, const dims<E::rank>& shape) {

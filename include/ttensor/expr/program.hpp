@@ -38,8 +38,8 @@ template <class New, int Slots, class... Ins> constexpr auto append(type_list<In
 template <int D, int K, class... Env> constexpr int lookup() {
   int found = -1;
   auto one = [&]<int E, int... I>(bound<E, I...>) {
-    if (E == D) {
-      int v[] = {I...};
+    if (E == D && found < 0) {  // the innermost
+      const int v[] = {I...};
       found = v[K];
     }
   };
@@ -51,7 +51,12 @@ template <class E> struct lower {  // a leaf: a new slot
   template <class List, int Slots, class... Env> static constexpr auto run() { return append<ld<Slots>, Slots + 1>(List{}); }
 };
 template <int D, int K, class S, int R> struct lower<arg<D, K, S, R>> {
-  template <class List, int Slots, class... Env> static constexpr auto run() { return state<List, Slots, lookup<D, K, Env...>()>{}; }
+  template <class List, int Slots, class... Env> static constexpr auto run() {
+    static_assert(lookup<D, K, Env...>() >= 0,
+                  "ttensor: the argument of the function of let or fuse is evaluated inside that function; return an expression, and "
+                  "reduce or evaluate outside of it");
+    return state<List, Slots, lookup<D, K, Env...>()>{};
+  }
 };
 // operands in order, carrying the instruction list; `Done` are the instruction numbers so far
 template <class List, int Slots, class... Env, int... Done> constexpr auto operands(int_list<Done...> d, type_list<>, type_list<Env...>) {
@@ -97,7 +102,7 @@ struct ins_facts {
   int operand[4];       // instruction numbers, -1 beyond the arity
   int arity;
   int slot;             // of a load, else -1
-  bool active;          // a derivative flows to this instruction
+  bool active;          // a derivative flows to this instruction from the root
   bool needed;          // its value is read by an active derivative rule
 };
 template <int M> struct program_facts {
@@ -132,6 +137,12 @@ template <std::uint64_t ActiveSlots, int Root, class... Ins> constexpr auto fact
     if (f.at[i].slot >= 0) f.at[i].active = f.at[i].slot < 64 && (ActiveSlots >> f.at[i].slot & 1u);
     else
       for (int j = 0; j < f.at[i].arity; ++j) f.at[i].active |= diff[i] && f.at[f.at[i].operand[j]].active;
+  }
+  bool reached[M + 1] = {};  // no cotangent comes to what only masks read
+  reached[Root] = true;
+  for (int i = M - 1; i >= 0; --i) {
+    f.at[i].active = f.at[i].active && reached[i];
+    for (int j = 0; j < f.at[i].arity; ++j) reached[f.at[i].operand[j]] |= f.at[i].active;
   }
   for (int j = 0; j < 4; ++j) {  // values that rules of active operands read
     const unsigned r[] = {lowering::reads(Ins{}, j)..., 0u};

@@ -5,6 +5,7 @@
 #include "math_hyperbolic.hpp"
 #include "math_libm.hpp"
 #include "math_log.hpp"
+#include "math_pow.hpp"
 #include "math_special.hpp"
 #include "math_trig.hpp"
 
