@@ -273,7 +273,7 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
     if (s.m > 1 && s.m * s.n * s.k >= blas_from && blas(s, a, b, c)) return;
 #endif
   const bool few_rows = s.m <= tile_of<T>::rows;  // B is read once: copying it would not pay
-  if (s.b_col == 1 && (few_rows || (s.k * s.n <= block_of<T>::direct && s.k <= 2 * block_of<T>::k))) direct(s, a, b, c);
+  if ((s.b_col == 1 && few_rows) || s.k * s.n <= block_of<T>::direct) direct(s, a, b, c);
   else blocked(s, a, b, c);
 }
 
