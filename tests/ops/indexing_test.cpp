@@ -7,7 +7,7 @@ namespace tt = ttensor;
 using tt::index_t;
 
 namespace {
-template <class T, int R> std::vector<T> list(const tt::tensor<T, R>& t) { return {t.data(), t.data() + t.size()}; }
+template <class T, int R> std::vector<T> list(const tt::tensor<T, R>& t) { return std::vector<T>(t.data(), t.data() + t.size()); }
 using ints = tt::tensor<int, 1>;
 }  // namespace
 
@@ -26,6 +26,11 @@ TEST_CASE("take follows numpy.take") {
   CHECK(take(x, tt::tensor<int, 0>(1), 0).shape() == tt::dims<1>{{3}});
   CHECK(take(x, ints(0), 1).shape() == tt::dims<2>{{2, 0}});
   CHECK(list(take(tt::tensor<bool, 1>{true, false}, ints{1, 0}, 0)) == std::vector<bool>{false, true});
+}
+TEST_CASE("one integer removes the axis") {
+  const tt::tensor<double, 2> x{{1, 2, 3}, {4, 5, 6}};
+  CHECK(list(take(x, 1, 0)) == std::vector<double>{4, 5, 6});
+  CHECK(take(tt::tensor<double, 1>{7, 8}, -1, 0) == 8.0);
 }
 TEST_CASE("gather follows torch.gather") {
   const tt::tensor<double, 2> x{{1, 2}, {3, 4}};
