@@ -81,11 +81,10 @@ TTENSOR_NOINLINE void tile(index_t k, const T* a, index_t a_row, index_t a_col, 
       for (index_t j = 0; j < cols; ++j) c[i * c_row + j] = add ? T(c[i * c_row + j] + out[i][j]) : out[i][j];
   }
 }
-/// One panel of columns: tiles down the rows, the last rows in tiles of 4, 2 and 1. A is packed when a_col < 0: tiles of r rows
-/// lie one after the other, each k x r.
+/// One panel of columns: tiles down the rows, the last rows in tiles of 4, 2 and 1. Packed rows of A: tiles of r rows lie one
+/// after the other, each k x r.
 template <class T, int Vectors>
-void panel(const product& s, const T* a, const T* b, index_t b_row, T* c, index_t cols) {
-  const bool packed = s.a_col < 0;
+void panel(const product& s, bool packed, const T* a, const T* b, index_t b_row, T* c, index_t cols) {
   index_t i = 0;
   auto rows = [&]<int R>(std::integral_constant<int, R>) {
     for (; s.m - i >= R; i += R)
@@ -106,10 +105,10 @@ template <class T, class F> void each_panel(index_t n, F&& f) {
     j += cols;
   }
 }
-template <class T> void run_panel(index_t vectors, const product& s, const T* a, const T* b, index_t b_row, T* c, index_t cols) {
-  if (vectors == 1) panel<T, 1>(s, a, b, b_row, c, cols);
-  else if (vectors == 2) panel<T, 2>(s, a, b, b_row, c, cols);
-  else panel<T, tile_of<T>::vectors>(s, a, b, b_row, c, cols);
+template <class T> void run_panel(index_t vectors, const product& s, bool packed, const T* a, const T* b, index_t b_row, T* c, index_t cols) {
+  if (vectors == 1) panel<T, 1>(s, packed, a, b, b_row, c, cols);
+  else if (vectors == 2) panel<T, 2>(s, packed, a, b, b_row, c, cols);
+  else panel<T, tile_of<T>::vectors>(s, packed, a, b, b_row, c, cols);
 }
 /// Columns [0, cols) of B as rows of `width` contiguous elements, zeros behind the last column.
 template <class T> void pack_columns(T* to, const product& s, const T* b, index_t cols, index_t width) {
@@ -149,13 +148,15 @@ template <class T> void pack_rows(T* to, const product& s, const T* a) {
     i += r;
   }
 }
+inline constexpr index_t tiny_up_to = 64;  // multiply-adds
+
 template <class T> void direct(const product& s, const T* a, const T* b, T* c) {
   constexpr index_t L = tile_of<T>::lanes;
   each_panel<T>(s.n, [&](index_t j, index_t cols, index_t vectors) {
-    if (cols == vectors * L) return run_panel<T>(vectors, s, a, b + j, s.b_row, c + j, cols);
-    scratch<T> tail(s.k * vectors * L);  // loads of whole vectors must stay inside B
-    pack_columns(tail.data(), s, b + j, cols, vectors * L);
-    run_panel<T>(vectors, s, a, tail.data(), vectors * L, c + j, cols);
+    if (s.b_col == 1 && cols == vectors * L) return run_panel<T>(vectors, s, false, a, b + j, s.b_row, c + j, cols);
+    scratch<T> columns(s.k * vectors * L);  // loads of whole vectors must stay inside B
+    pack_columns(columns.data(), s, b + j * s.b_col, cols, vectors * L);
+    run_panel<T>(vectors, s, false, a, columns.data(), vectors * L, c + j, cols);
   });
 }
 template <class T> void blocked(const product& s, const T* a, const T* b, T* c) {
@@ -174,16 +175,25 @@ template <class T> void blocked(const product& s, const T* a, const T* b, T* c) 
       });
       for (index_t i = 0; i < s.m; i += B::m) {
         t.m = least(s.m - i, B::m);
-        t.a_col = s.a_col;
         pack_rows(rows.data(), t, a + i * s.a_row + p * s.a_col);
-        t.a_col = -1;
         each_panel<T>(t.n, [&](index_t q, index_t cols, index_t vectors) {
-          run_panel<T>(vectors, t, rows.data(), panels.data() + q * t.k, vectors * L, c + i * s.c_row + j + q, cols);
+          run_panel<T>(vectors, t, true, rows.data(), panels.data() + q * t.k, vectors * L, c + i * s.c_row + j + q, cols);
         });
       }
     }
 }
 
+/// A few multiply-adds: no tile pays. The same chain of multiply-adds as in a tile.
+template <class T> void tiny(const product& s, const T* a, const T* b, T* c) {
+  using V = pack<T, 1>;
+  for (index_t i = 0; i < s.m; ++i)
+    for (index_t j = 0; j < s.n; ++j) {
+      V total(T(0));
+      for (index_t p = 0; p < s.k; ++p) total = fma(V(a[i * s.a_row + p * s.a_col]), V(b[p * s.b_row + j * s.b_col]), total);
+      T& to = c[i * s.c_row + j];
+      to = s.add ? (V(to) + total)[0] : total[0];
+    }
+}
 /// One row: c(n) = a(k) B. Columns of B that are contiguous along k are inner products, eight at a time.
 template <class T> void row(const product& s, const T* a, const T* b, T* c) {
   constexpr index_t N = tile_of<T>::lanes;
@@ -302,6 +312,7 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
         for (index_t j = 0; j < s.n; ++j) c[i * s.c_row + j] = T(0);
     return;
   }
+  if (s.m * s.n * s.k <= tiny_up_to) return tiny(s, a, b, c);
   if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return row(s, a, b, c);
   if (s.m == 1 && s.b_col == 1 && s.n >= tile_of<T>::lanes) return row_update(s, a, b, c);
 #if defined(TTENSOR_USE_BLAS)
@@ -309,7 +320,7 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
     if (s.m > 1 && s.m * s.n * s.k >= blas_from && blas(s, a, b, c)) return;
 #endif
   const bool few_rows = s.m <= tile_of<T>::rows;  // B is read once: copying it would not pay
-  if (s.b_col == 1 && (few_rows || (s.k * s.n <= block_of<T>::direct && s.k <= 2 * block_of<T>::k))) direct(s, a, b, c);
+  if ((s.b_col == 1 && few_rows) || s.k * s.n <= block_of<T>::direct) direct(s, a, b, c);
   else blocked(s, a, b, c);
 }
 
