@@ -169,7 +169,10 @@ template <class E, int Outs> struct device_statement {
     flat = flat && dense(plane[k]);
   }
   template <class F> void each_leaf_type(F&& f) const {
-    [&]<class... L>(type_list<L...>) { f(type_list<device_detail::kernel_leaf<L>...>{}); }(list{});
+    f(kernel_leaves());
+  }
+  static auto kernel_leaves() {
+    return []<class... L>(type_list<L...>) { return type_list<device_detail::kernel_leaf<L>...>{}; }(list{});
   }
   template <int N> linear_walk<N> linear() const {
     bool words = true;
@@ -229,7 +232,7 @@ template <class X, class T, class E> void device_sum_into(const X& x, T* out, co
     if (st.loops.extent[d] == 1) st.plane[0].stride[d] = 0;
   // kept axes, then reduced ones; each group padded to R axes
   int order[2 * R], kept = 0, reduced = 0;
-  index_t kept_extent[R], reduced_extent[R];
+  index_t kept_extent[R]{}, reduced_extent[R]{};
   for (int d = 0; d < 2 * R; ++d) order[d] = -1;
   for (int d = 0; d < E::rank; ++d) kept += st.plane[0].stride[d] != 0;
   reduced = E::rank - kept;
