@@ -137,7 +137,7 @@ TEST_CASE("sums with barriers: one kernel, the same bits every time") {
     const sample<float> x(rows * cols);
     device_array<float, 1> y(rows);
     const device_leaf<float, 2> m{x.dev.data(), layout_map<2>::row_major({{rows, cols}})};
-    cuda::sum_rows(y.data(), m * m);
+    gpu::sum_rows(y.data(), m * m);
     const auto h = fetch(y);
     int wrong = 0;
     for (index_t i = 0; i < rows; ++i) {
