@@ -1,5 +1,6 @@
 // Launching: the one __global__ of barrier-free work, the executor of device_plan.hpp, and the functions users call.
 #pragma once
+#include "../device_back.hpp"
 #include "memory.hpp"
 
 TTENSOR_BEGIN
