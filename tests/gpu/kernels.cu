@@ -9,7 +9,7 @@ template <class T> void forward(T* y, const T* x, const T* z, index_t n) {
   const auto e = test_programs::chain(device_leaf<T, 1>{x, m}, device_leaf<T, 1>{z, m});
   run::device_statement<std::remove_const_t<decltype(e)>, 1> st(e);
   st.set_output(0, y);
-  run::device_map_flat(cuda::on_stream{}, y, st);
+  run::device_map_flat(gpu::on_stream{}, y, st);
 }
 template <class T> void backward(const T* ct, T* gx, T* gz, const T* x, const T* z, index_t n) {
   const auto m = layout_map<1>::row_major({{n}});
@@ -19,7 +19,7 @@ template <class T> void backward(const T* ct, T* gx, T* gz, const T* x, const T*
   st.set_output(1, gz);
   st.set_output(2, const_cast<T*>(ct));
   const run::device_detail::slot_plan plan[2] = {{reinterpret_cast<char*>(gx), true, false}, {reinterpret_cast<char*>(gz), true, false}};
-  run::device_back_flat<T>(cuda::on_stream{}, st, plan);
+  run::device_back_flat<T>(gpu::on_stream{}, st, plan);
 }
 // The negative control: the same mathematics one element at a time. It must fail the checks.
 template <int = 0> __global__ void scalar_control(float* y, const float* x, const float* z, index_t n) {

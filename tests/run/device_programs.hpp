@@ -2,7 +2,7 @@
 #pragma once
 #include <ttensor/ops/cast.hpp>
 #include <ttensor/ops/exponential.hpp>
-#include <ttensor/run/device_plan.hpp>
+#include <ttensor/run/device_back.hpp>
 
 namespace test_programs {
 using namespace ttensor;

@@ -183,10 +183,10 @@ template <class T, class A> TTENSOR_INLINE auto operand(A&& a) {
   } else {
     auto e = as_expression(static_cast<A&&>(a));
     if constexpr (std::is_same_v<elem_t<typename decltype(e)::scalar>, T>) return e;
-    else return node<cast_op<T>, decltype(e)>{make_bundle(static_cast<decltype(e)&&>(e))};
+    else return node<cast_op<T>, decltype(e)>{{{{static_cast<decltype(e)&&>(e)}}}};
   }
 }
-template <class Op, class... E> TTENSOR_INLINE node<Op, E...> make_node(E&&... e) { return {make_bundle(static_cast<E&&>(e)...)}; }
+template <class Op, class... E> TTENSOR_INLINE node<Op, E...> make_node(E&&... e) { return {{{{static_cast<E&&>(e)}...}}}; }
 
 template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
   return Op::template operands<std::remove_cvref_t<A>...>([&](auto... t) {

@@ -1,9 +1,10 @@
 // Launching: the one __global__ of barrier-free work, the executor of device_plan.hpp, and the functions users call.
 #pragma once
+#include "../device_back.hpp"
 #include "memory.hpp"
 
 TTENSOR_BEGIN
-namespace cuda {
+namespace gpu {
 
 inline constexpr int block_threads = 256;
 
@@ -29,15 +30,15 @@ struct on_stream {
     run<<<static_cast<unsigned>(blocks(items)), block_threads, 0, stream>>>(f);
     check(cudaGetLastError(), "launch");
   }
-  template <class T> cuda::scratch<T> scratch(index_t n) const { return {n, stream}; }
+  template <class T> gpu::scratch<T> scratch(index_t n) const { return {n, stream}; }
   void zero(void* p, std::size_t bytes) const {
     if (bytes) check(cudaMemsetAsync(p, 0, bytes, stream), "zero");
   }
 };
-}  // namespace cuda
+}  // namespace gpu
 
 /// out = e, one kernel.
-template <class T, int R, class E> void assign(device_array<T, R>& out, const E& e, const cuda::on_stream& x = {}) {
+template <class T, int R, class E> void assign(device_array<T, R>& out, const E& e, const gpu::on_stream& x = {}) {
   device::require();
   const auto expr = as_expression(e);
   static_assert(decltype(expr)::rank == R, "ttensor: the expression and the array have different ranks");
@@ -55,7 +56,7 @@ template <class E, class C, int R, class... T> void backward(const E& e, const d
   const auto expr = as_expression(e);
   if (!(ct.shape() == expr.shape()))
     raise<shape_error>("[backward] the cotangent has shape " + shape::text(ct.shape()) + ", the expression " + shape::text(expr.shape()) + " [TT-S07]");
-  run::device_backward(cuda::on_stream{}, expr, ct.data(), g...);
+  run::device_backward(gpu::on_stream{}, expr, ct.data(), g...);
 }
 
 TTENSOR_END

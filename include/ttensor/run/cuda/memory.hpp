@@ -6,7 +6,7 @@
 
 TTENSOR_BEGIN
 
-namespace cuda {
+namespace gpu {
 /// Lets the pool keep what is freed: cudaMallocAsync is then a caching allocator.
 inline void keep_pool() {
   static const bool once = [] {
@@ -47,7 +47,7 @@ template <class T> class scratch {
   T* p_ = nullptr;
   cudaStream_t stream_ = nullptr;
 };
-}  // namespace cuda
+}  // namespace gpu
 
 /// R-dimensional row-major elements on the device. Moves, does not copy; uninitialised until written.
 template <class T, int R> class device_array {
@@ -81,11 +81,11 @@ template <class T, int R> class device_array {
  private:
   void copy(T* to, const T* from, cudaMemcpyKind kind, const char* what) const {
     if (size() == 0) return;
-    cuda::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(size()) * sizeof(T), kind, nullptr), what);
-    cuda::check(cudaStreamSynchronize(nullptr), what);
+    gpu::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(size()) * sizeof(T), kind, nullptr), what);
+    gpu::check(cudaStreamSynchronize(nullptr), what);
   }
   dims<R> extent_{};
-  cuda::scratch<T> memory_;
+  gpu::scratch<T> memory_;
 };
 
 TTENSOR_END

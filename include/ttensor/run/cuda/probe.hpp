@@ -10,7 +10,7 @@
 
 TTENSOR_BEGIN
 
-namespace cuda {
+namespace gpu {  // not `cuda`: with `using namespace ttensor` that would hide or clash with CCCL's ::cuda
 /// Throws device_error for a failed call of the runtime.
 [[noreturn]] TTENSOR_NOINLINE inline void fail(cudaError_t e, const char* what) {
   raise<device_error>(std::string("[device] ") + what + ": " + cudaGetErrorName(e) + ": " + cudaGetErrorString(e) + " [TT-G02]");
@@ -60,13 +60,13 @@ inline const status& probe() {  // the answer does not change while a process ru
   return s;
 }
 inline const char* reason(const status& s) { return s.text[0] ? s.text : s.why; }
-}  // namespace cuda
+}  // namespace gpu
 
 /// The space of device memory: tag of tensors that live there, and what a program can ask about it.
 struct device {
-  static bool available() { return cuda::probe().usable; }
+  static bool available() { return gpu::probe().usable; }
   /// Why not available; empty otherwise.
-  static const char* why() { return cuda::reason(cuda::probe()); }
+  static const char* why() { return gpu::reason(gpu::probe()); }
   /// device_error with the reason when there is none: for code that asks for the device explicitly.
   static void require() {
     if (TTENSOR_UNLIKELY(!available())) raise<device_error>(std::string("[device] no usable device: ") + why() + "; run on the host instead [TT-G01]");
@@ -74,7 +74,7 @@ struct device {
   /// Waits for everything launched so far; device_error when any of it failed.
   static void synchronize() {
     require();
-    cuda::check(cudaDeviceSynchronize(), "synchronize");
+    gpu::check(cudaDeviceSynchronize(), "synchronize");
   }
 };
 

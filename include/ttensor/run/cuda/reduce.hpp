@@ -4,7 +4,7 @@
 #include "launch.hpp"
 
 TTENSOR_BEGIN
-namespace cuda {
+namespace gpu {
 
 /// The fold of a over the block, valid in thread 0. Every thread of the block calls it; `room` holds one value a warp.
 template <class Red, class A> __device__ A block_fold(A a, A* room) {
@@ -89,7 +89,7 @@ template <class T, class E> void sum_rows(T* out, const E& e, const on_stream& x
     check(cudaGetLastError(), "launch of a reduction");
   });
 }
-}  // namespace cuda
+}  // namespace gpu
 
 /// Sum of all elements, in one kernel where e is contiguous.
 template <class E> auto sum_on_device(const E& e) {
@@ -97,7 +97,7 @@ template <class E> auto sum_on_device(const E& e) {
   const auto expr = as_expression(e);
   using T = reduced_t<scalar_t<decltype(expr)>>;
   device_array<T, 0> out(dims<0>{});
-  if (!cuda::sum_once(out.data(), expr)) run::device_sum(cuda::on_stream{}, out.data(), expr);
+  if (!gpu::sum_once(out.data(), expr)) run::device_sum(gpu::on_stream{}, out.data(), expr);
   T host;
   out.copy_to(&host);
   return host;
