@@ -2,4 +2,8 @@
 #pragma once
 #include "tensor/operators.hpp"
 #include "tensor/factories.hpp"
-#include "tensor/reduce.hpp"
+#include "tensor/reductions.hpp"
+#include "tensor/fixed.hpp"
+#include "tensor/contraction.hpp"
+#include "tensor/indexing.hpp"
+#include "tensor/linalg.hpp"

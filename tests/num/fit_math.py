@@ -100,6 +100,10 @@ def asin_rest(z):  # (asin(sqrt z) / sqrt z - 1) / z
     return mp.fsum(mp.binomial(2 * k, k) / mpf(4) ** k * z ** (k - 1) / (2 * k + 1) for k in range(1, 140))
 
 
+def log_odd_tail(z):  # with s = sqrt z: (log((1+s)/(1-s)) / s - 2 - 2 z / 3) / z^2
+    return mp.fsum(2 * z**k / (2 * k + 5) for k in range(80))
+
+
 tan_pi_8 = (mp.sqrt(2) - 1) * mpf("1.0001")
 erf_u = lambda a: (mpf(a) - 2) / (mpf(a) + 2)
 jobs = {
@@ -118,6 +122,7 @@ jobs = {
     "sin64": lambda: (*remez(sin_rest, 7, 0, half_pi2, lambda z: z / (mp.sin(mp.sqrt(z)) / mp.sqrt(z) if z else 1)), False),
     "sin32": lambda: (*remez(sin_rest, 3, 0, half_pi2, lambda z: z / (mp.sin(mp.sqrt(z)) / mp.sqrt(z) if z else 1)), True),
     "log64_6": lambda: (*remez(log_odd, 6, 0, s_max, lambda z: z / 2), False),
+    "pow64": lambda: (*remez(log_odd_tail, 7, 0, s_max, lambda z: z * z / 2), False),
     "log64": lambda: (*remez(log_odd, 7, 0, s_max, lambda z: z / 2), False),
     "log32": lambda: (*remez(log1p_rest, 7, mpf(-1) / 4, mpf(1) / 2, lambda f: f * f), True),
     "log32_6": lambda: (*remez(log1p_rest, 6, mpf(-1) / 4, mpf(1) / 2, lambda f: f * f), True),

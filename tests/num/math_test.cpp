@@ -101,6 +101,10 @@ void measure_both(const subject<float>& f, const subject<double>& d, double limi
     measure(d, i.lo, i.hi, i.kind, limit);
   }
 }
+template <class V>
+V trunc_of(V x) {
+  return fn::trunc(x);
+}
 #define MEASURE(name, limit, ...)                                                                                          \
   {                                                                                                                        \
     const interval where[] = {__VA_ARGS__};                                                                                \
@@ -151,6 +155,27 @@ TEST_CASE("errors in ulp: erf, inverse trigonometry, tan") {
   measure(ATAN2_SLICE(double, "atan2+", fn::atan2(x, x * 0 + 3.0), std::atan2(x, 3.0L)), -20, 20, linear, 2.0);
   measure(ATAN2_SLICE(double, "atan2-", fn::atan2(x, x * 0 - 3.0), std::atan2(x, -3.0L)), -20, 20, linear, 2.0);
   measure(ATAN2_SLICE(float, "atan2-", fn::atan2(x, x * 0 - 3.0f), std::atan2(x, -3.0L)), -20, 20, linear, 2.0);
+}
+
+TEST_CASE("pow: errors in ulp along x^y for fixed y and for fixed x; special values like C") {
+  measure(ATAN2_SLICE(float, "pow(,2.5)", fn::pow(x, x * 0 + 2.5f), std::pow(x, 2.5L)), 1e-12, 1e12, logarithmic, 0.7);
+  measure(ATAN2_SLICE(float, "pow(1.7,)", fn::pow(x * 0 + 1.7f, x), std::pow(static_cast<long double>(1.7f), x)), -160, 160, linear, 0.7);
+  measure(ATAN2_SLICE(double, "pow(,2.5)", fn::pow(x, x * 0 + 2.5), std::pow(x, 2.5L)), 1e-100, 1e100, logarithmic, 1.3);
+  measure(ATAN2_SLICE(double, "pow(,-.3)", fn::pow(x, x * 0 - 0.3), std::pow(x, static_cast<long double>(-0.3))), 0.5, 2, linear, 1.3);
+  measure(ATAN2_SLICE(double, "pow(,1e3)", fn::pow(x, x * 0 + 1000), std::pow(x, 1000.0L)), 0.5, 2, linear, 1.3);
+  measure(ATAN2_SLICE(double, "pow(1.7,)", fn::pow(x * 0 + 1.7, x), std::pow(static_cast<long double>(1.7), x)), -1300, 1300, linear, 1.3);
+  measure(ATAN2_SLICE(double, "pow(-3,)", fn::pow(x * 0 - 3.0, trunc_of(x)), std::pow(-3.0L, std::trunc(x))), -600, 600, linear, 1.3);
+  const double v[] = {0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, 0.5, -0.5, inf, -inf, not_a_number, 1e-310, -1e-310, 1e300, 5e18, -3.0};
+  for (double x : v)
+    for (double y : v) {
+      CAPTURE(x);
+      CAPTURE(y);
+      CHECK(ulp(fn::pow(x, y), std::pow(static_cast<long double>(x), static_cast<long double>(y))) <= 1);
+      CHECK(same(fn::pow(tt::pack<double, tt::native_width_v<double>>(x), tt::pack<double, tt::native_width_v<double>>(y))[0], fn::pow(x, y)));
+      const float fx = float(x), fy = float(y), want = std::pow(fx, fy), got = fn::pow(fx, fy);
+      CHECK((same(got, want) || std::fabs(got - want) <= 1e-6f * std::fabs(want)));
+      CHECK(same(fn::pow(tt::pack<float, tt::native_width_v<float>>(fx), tt::pack<float, tt::native_width_v<float>>(fy))[0], got));
+    }
 }
 
 TEST_CASE("double only: the far ends") {

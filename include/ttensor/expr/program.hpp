@@ -38,8 +38,8 @@ template <class New, int Slots, class... Ins> constexpr auto append(type_list<In
 template <int D, int K, class... Env> constexpr int lookup() {
   int found = -1;
   auto one = [&]<int E, int... I>(bound<E, I...>) {
-    if (E == D) {
-      int v[] = {I...};
+    if (E == D && found < 0) {  // the innermost
+      const int v[] = {I...};
       found = v[K];
     }
   };
@@ -51,7 +51,12 @@ template <class E> struct lower {  // a leaf: a new slot
   template <class List, int Slots, class... Env> static constexpr auto run() { return append<ld<Slots>, Slots + 1>(List{}); }
 };
 template <int D, int K, class S, int R> struct lower<arg<D, K, S, R>> {
-  template <class List, int Slots, class... Env> static constexpr auto run() { return state<List, Slots, lookup<D, K, Env...>()>{}; }
+  template <class List, int Slots, class... Env> static constexpr auto run() {
+    static_assert(lookup<D, K, Env...>() >= 0,
+                  "ttensor: the argument of the function of let or fuse is evaluated inside that function; return an expression, and "
+                  "reduce or evaluate outside of it");
+    return state<List, Slots, lookup<D, K, Env...>()>{};
+  }
 };
 // operands in order, carrying the instruction list; `Done` are the instruction numbers so far
 template <class List, int Slots, class... Env, int... Done> constexpr auto operands(int_list<Done...> d, type_list<>, type_list<Env...>) {
@@ -92,12 +97,27 @@ template <class E> using lowered = decltype(lower<E>::template run<type_list<>, 
 /// The flat program of an expression type.
 template <class E> using program_of = typename lowering::finish<lowering::lowered<E>, typename lowering::lowered<E>::list>::type;
 
+namespace lowering {
+template <class... L> constexpr type_list<L...> concat(type_list<L...>) { return {}; }
+template <class... A, class... B, class... C> constexpr auto concat(type_list<A...>, type_list<B...>, C... c) {
+  return concat(type_list<A..., B...>{}, c...);
+}
+template <class E> struct leaves_of { using type = type_list<E>; };
+template <int D, int K, class S, int R> struct leaves_of<arg<D, K, S, R>> { using type = type_list<>; };
+template <class Op, class... A> struct leaves_of<node<Op, A...>> { using type = decltype(concat(typename leaves_of<A>::type{}...)); };
+template <int D, class Body, class... B> struct leaves_of<let_node<D, Body, B...>> {
+  using type = decltype(concat(typename leaves_of<B>::type{}..., typename leaves_of<Body>::type{}));
+};
+}  // namespace lowering
+/// The leaf types of an expression, in slot order.
+template <class E> using leaves_of_t = typename lowering::leaves_of<E>::type;
+
 /// What the backward pass and the planner need to know of a program, as constant tables.
 struct ins_facts {
   int operand[4];       // instruction numbers, -1 beyond the arity
   int arity;
   int slot;             // of a load, else -1
-  bool active;          // a derivative flows to this instruction
+  bool active;          // a derivative flows to this instruction from the root
   bool needed;          // its value is read by an active derivative rule
 };
 template <int M> struct program_facts {
@@ -132,6 +152,12 @@ template <std::uint64_t ActiveSlots, int Root, class... Ins> constexpr auto fact
     if (f.at[i].slot >= 0) f.at[i].active = f.at[i].slot < 64 && (ActiveSlots >> f.at[i].slot & 1u);
     else
       for (int j = 0; j < f.at[i].arity; ++j) f.at[i].active |= diff[i] && f.at[f.at[i].operand[j]].active;
+  }
+  bool reached[M + 1] = {};  // no cotangent comes to what only masks read
+  reached[Root] = true;
+  for (int i = M - 1; i >= 0; --i) {
+    f.at[i].active = f.at[i].active && reached[i];
+    for (int j = 0; j < f.at[i].arity; ++j) reached[f.at[i].operand[j]] |= f.at[i].active;
   }
   for (int j = 0; j < 4; ++j) {  // values that rules of active operands read
     const unsigned r[] = {lowering::reads(Ins{}, j)..., 0u};

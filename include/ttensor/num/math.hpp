@@ -5,6 +5,7 @@
 #include "math_hyperbolic.hpp"
 #include "math_libm.hpp"
 #include "math_log.hpp"
+#include "math_pow.hpp"
 #include "math_special.hpp"
 #include "math_trig.hpp"
 
@@ -30,4 +31,6 @@ TTENSOR_MATH_HALF(sigmoid)
 TTENSOR_END
 
 #undef TTENSOR_MATH_UNARY
+#undef TTENSOR_MATH_DEVICE_1
+#undef TTENSOR_MATH_DEVICE_2
 #undef TTENSOR_MATH_SCALAR

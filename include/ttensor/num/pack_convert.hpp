@@ -48,6 +48,57 @@ TTENSOR_INLINE void store_half(vec<float> x, void* p) {
   __builtin_memcpy(p, h, sizeof(h));
 }
 #endif
+// One register of T from and to as many U in memory. Small integers meet floating point as int32. (Vectors wider than a
+// register stay inside these functions: passing one would depend on the ABI.)
+template <class U, class T> inline constexpr bool via_int32 = sizeof(U) < 4 && (__is_same(T, float) || __is_same(T, double));
+template <class T, class U>
+TTENSOR_INLINE vec<T> load_lanes(const U* p) {
+  constexpr int n = native_width_v<T>;
+  vec<U, int(n * sizeof(U))> x;
+  __builtin_memcpy(&x, p, sizeof(x));
+  if constexpr (sizeof(U) < 4 && sizeof(x) >= 8) x = opaque(x);
+  if constexpr (__is_same(T, double) && (__is_same(U, float) || __is_same(U, std::int32_t))) return widen(x);
+  else if constexpr (via_int32<U, T> && __is_same(T, double)) return widen(__builtin_convertvector(x, vec<std::int32_t, n * 4>));
+  else if constexpr (via_int32<U, T>) return __builtin_convertvector(opaque(__builtin_convertvector(x, vec<std::int32_t>)), vec<T>);
+  else return __builtin_convertvector(x, vec<T>);
+}
+template <class T, class U>
+TTENSOR_INLINE void store_lanes(vec<T> x, U* p) {
+  constexpr int n = native_width_v<T>;
+  using target = vec<U, int(n * sizeof(U))>;
+  target t;
+  if constexpr (via_int32<U, T> && __is_same(T, float)) t = __builtin_convertvector(opaque(__builtin_convertvector(x, vec<std::int32_t>)), target);
+  else if constexpr (via_int32<U, T>) t = __builtin_convertvector(__builtin_convertvector(x, vec<std::int32_t, n * 4>), target);
+  else t = __builtin_convertvector(x, target);
+  __builtin_memcpy(p, &t, sizeof(t));
+}
+// Half a register of 32-bit lanes as a register of 64-bit ones.
+template <class U, class T>
+TTENSOR_INLINE vec<U> widen_lanes(vec<T, TTENSOR_SIMD_BYTES / 2> x) {
+  if constexpr (__is_same(U, double)) return widen(x);
+  else return __builtin_convertvector(x, vec<U>);
+}
+// Halves of a register of 32-bit lanes.
+template <class T>
+TTENSOR_INLINE vec<T, TTENSOR_SIMD_BYTES / 2> low_lanes(vec<T> x) {
+#if TTENSOR_SIMD_BYTES == 64
+  return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
+#elif TTENSOR_SIMD_BYTES == 32
+  return __builtin_shufflevector(x, x, 0, 1, 2, 3);
+#else
+  return __builtin_shufflevector(x, x, 0, 1);
+#endif
+}
+template <class T>
+TTENSOR_INLINE vec<T, TTENSOR_SIMD_BYTES / 2> high_lanes(vec<T> x) {
+#if TTENSOR_SIMD_BYTES == 64
+  return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+#elif TTENSOR_SIMD_BYTES == 32
+  return __builtin_shufflevector(x, x, 4, 5, 6, 7);
+#else
+  return __builtin_shufflevector(x, x, 2, 3);
+#endif
+}
 template <class U> inline constexpr bool short_float = __is_same(U, half) || __is_same(U, bfloat16);
 #endif
 
@@ -56,28 +107,27 @@ template <class T, int N> struct pack_parts<pack<T, N>> { using type = T; static
 }  // namespace simd
 
 template <class U, class T, int N>
-pack<U, N> convert(pack<T, N> a);
+TTENSOR_INLINE pack<U, N> convert(pack<T, N> a);
 
 /// The N elements at p, each converted to the pack's element type as static_cast would (half and bfloat16 through float).
 template <class P, class U>
 TTENSOR_INLINE P load_as(const U* p) {
   using T = typename simd::pack_parts<P>::type;
-  constexpr int n = P::size, w = P::width;
+  [[maybe_unused]] constexpr int n = P::size, w = P::width;
   if constexpr (__is_same(T, U)) {
     return P::load(p);
   } else if constexpr (__is_same(T, bool)) {
     bool lane[n];
     for (int i = 0; i < n; ++i) lane[i] = p[i] != U(0);
     return P::load(lane);
+#if TTENSOR_HAS_REGISTERS
   } else if constexpr (simd::in_registers<T, n> && simd::plain<U>) {
     P a;
-    using source = simd::vec<U, int(w * sizeof(U))>;
     TTENSOR_UNROLL for (int i = 0; i < P::count; ++i) {
-      source s;
-      __builtin_memcpy(&s, p + i * w, sizeof(s));
-      a.r[i] = __builtin_convertvector(s, simd::vec<T>);
+      a.r[i] = simd::load_lanes<T>(p + i * w);
     }
     return a;
+#endif
   } else {
 #if TTENSOR_HAS_REGISTERS
     constexpr bool through_float = simd::in_registers<float, n> && simd::short_float<U>;
@@ -105,13 +155,12 @@ template <class T, int N, class U>
 TTENSOR_INLINE void store_as(pack<T, N> a, U* p) {
   if constexpr (__is_same(T, U)) {
     a.store(p);
+#if TTENSOR_HAS_REGISTERS
   } else if constexpr (simd::in_registers<T, N> && simd::plain<U>) {
-    constexpr int w = native_width_v<T>;
-    using target = simd::vec<U, int(w * sizeof(U))>;
     TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i) {
-      const target t = __builtin_convertvector(a.r[i], target);
-      __builtin_memcpy(p + i * w, &t, sizeof(t));
+      simd::store_lanes<T>(a.r[i], p + i * native_width_v<T>);
     }
+#endif
   } else {
 #if TTENSOR_HAS_REGISTERS
     if constexpr (simd::in_registers<T, N> && __is_same(T, float) && simd::short_float<U>) {
@@ -129,13 +178,22 @@ TTENSOR_INLINE void store_as(pack<T, N> a, U* p) {
 
 /// Every lane as a U; from bool 1 or 0, to bool x != 0.
 template <class U, class T, int N>
-TTENSOR_INLINE pack<U, N> convert(pack<T, N> a) {
+inline pack<U, N> convert(pack<T, N> a) {
   if constexpr (__is_same(T, U)) {
     return a;
   } else if constexpr (__is_same(T, bool)) {
     return select(a, pack<U, N>(simd::cast<U>(1)), pack<U, N>(simd::cast<U>(0)));
   } else if constexpr (__is_same(U, bool)) {
     return a != pack<T, N>(simd::cast<T>(0));
+#if TTENSOR_HAS_REGISTERS
+  } else if constexpr (pack<T, N>::registers && pack<U, N>::registers && sizeof(T) == 4 && sizeof(U) == 8) {
+    pack<U, N> out;
+    TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i) {
+      out.r[2 * i] = simd::widen_lanes<U, T>(simd::low_lanes<T>(a.r[i]));
+      out.r[2 * i + 1] = simd::widen_lanes<U, T>(simd::high_lanes<T>(a.r[i]));
+    }
+    return out;
+#endif
   } else {
     T lane[N];
     a.store(lane);

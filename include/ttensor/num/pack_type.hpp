@@ -91,7 +91,10 @@ struct pack<bool, N> {
     return m;
   }
   TTENSOR_INLINE void store(bool* p) const {
-    for (int i = 0; i < N; ++i) p[i] = (*this)[i];
+    if constexpr (lane_bytes == 0) { TTENSOR_EACH(i) p[i] = r[i]; }
+#if TTENSOR_HAS_REGISTERS
+    else { TTENSOR_EACH(i) simd::store_mask(r[i], p + i * width); }
+#endif
   }
 
 #if TTENSOR_HAS_REGISTERS
@@ -267,8 +270,9 @@ struct pack {
     static_assert((N & (N - 1)) == 0, "fold: the number of lanes must be a power of two");
     T lane[N];
     a.store(lane);
-    for (int h = N / 2; h > 0; h /= 2)
-      for (int i = 0; i < h; ++i) lane[i] = f(lane[i], lane[i + h]);
+    TTENSOR_UNROLL for (int h = N / 2; h > 0; h /= 2) {
+      TTENSOR_UNROLL for (int i = 0; i < h; ++i) lane[i] = f(lane[i], lane[i + h]);
+    }
     return lane[0];
   }
 };

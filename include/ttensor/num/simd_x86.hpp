@@ -2,6 +2,8 @@
 #pragma once
 #include "simd_types.hpp"
 
+#if TTENSOR_HAS_REGISTERS && defined(__SSE2__)
+
 #if defined(__AVX__)
 #include <immintrin.h>
 #elif defined(__SSE4_1__)
@@ -120,6 +122,48 @@ TTENSOR_INLINE bool any(mask<8> m) { return TTENSOR_X86(movemask_pd)((vec<double
 
 #endif
 
+// Half a register of 32-bit lanes to doubles: GCC 12 splits the language's own conversion in two.
+#if TTENSOR_SIMD_BYTES == 64
+TTENSOR_INLINE vec<double> widen(vec<float, 32> x) { return (vec<double>)_mm512_maskz_cvtps_pd(__mmask8(-1), x); }
+TTENSOR_INLINE vec<double> widen(vec<std::int32_t, 32> x) { return (vec<double>)_mm512_maskz_cvtepi32_pd(__mmask8(-1), (__m256i)x); }
+#elif TTENSOR_SIMD_BYTES == 32
+TTENSOR_INLINE vec<double> widen(vec<float, 16> x) { return (vec<double>)_mm256_cvtps_pd(x); }
+TTENSOR_INLINE vec<double> widen(vec<std::int32_t, 16> x) { return (vec<double>)_mm256_cvtepi32_pd((__m128i)x); }
+#else
+template <class V> TTENSOR_INLINE vec<double> widen(V x) { return __builtin_convertvector(x, vec<double>); }
+#endif
+
+// x, unseen by the optimiser: GCC 12 turns load, int8 -> int32, -> float into one conversion that it then does lane by lane.
+template <class V> TTENSOR_INLINE V opaque(V x) {
+#if !defined(__clang__)
+  __asm__("" : "+v"(x));
+#endif
+  return x;
+}
+
+// A mask as bytes 0 and 1.
+#if TTENSOR_SIMD_BYTES == 64
+TTENSOR_INLINE void store_mask(mask<4> m, bool* p) {
+  const auto bytes = (vec<std::int8_t>)_mm512_maskz_set1_epi8(m, 1);
+  __builtin_memcpy(p, &bytes, 16);
+}
+TTENSOR_INLINE void store_mask(mask<8> m, bool* p) {
+  const auto bytes = (vec<std::int8_t>)_mm512_maskz_set1_epi8(m, 1);
+  __builtin_memcpy(p, &bytes, 8);
+}
+#else
+TTENSOR_INLINE void store_mask(mask<4> m, bool* p) {
+  __m128i part[TTENSOR_SIMD_BYTES / 16];
+  __builtin_memcpy(part, &m, sizeof(part));
+  const __m128i lanes = _mm_packs_epi32(part[0], part[TTENSOR_SIMD_BYTES / 16 - 1]);
+  const __m128i bytes = _mm_and_si128(_mm_packs_epi16(lanes, lanes), _mm_set1_epi8(1));
+  __builtin_memcpy(p, &bytes, TTENSOR_SIMD_BYTES / 4);
+}
+TTENSOR_INLINE void store_mask(mask<8> m, bool* p) {
+  for (int i = 0; i < TTENSOR_SIMD_BYTES / 8; ++i) p[i] = m[i] != 0;
+}
+#endif
+
 // 16-bit patterns of half <-> float: to nearest even, NaN quieted, as half.hpp does it.
 #if TTENSOR_SIMD_BYTES == 64
 #define TTENSOR_HAS_HALF_REGISTERS 1
@@ -154,3 +198,5 @@ TTENSOR_INLINE void stream_fence() { _mm_sfence(); }
 
 }  // namespace simd
 TTENSOR_END
+
+#endif

@@ -2,6 +2,8 @@
 #pragma once
 #include "simd_types.hpp"
 
+#if TTENSOR_HAS_REGISTERS
+
 #if !__has_include(<xsimd/xsimd.hpp>)
 #error "ttensor: xsimd is missing: install it (Debian: libxsimd-dev; conda, vcpkg: xsimd), or define TTENSOR_NO_SIMD for a plain scalar build"
 #endif
@@ -74,6 +76,11 @@ TTENSOR_INLINE bool any(mask<4> m) { return xsimd::any(as_batch_mask<float>(m));
 TTENSOR_INLINE bool any(mask<8> m) { return xsimd::any(as_batch_mask<double>(m)); }
 #endif
 
+template <class V> TTENSOR_INLINE V opaque(V x) { return x; }
+template <class V> TTENSOR_INLINE vec<double> widen(V x) { return __builtin_convertvector(x, vec<double>); }
+template <class M> TTENSOR_INLINE void store_mask(M m, bool* p) {
+  for (int i = 0; i < TTENSOR_SIMD_BYTES / (__is_same(M, mask<4>) ? 4 : 8); ++i) p[i] = mask_lane(m, i);
+}
 #define TTENSOR_HAS_HALF_REGISTERS 0
 
 template <class V> TTENSOR_INLINE void stream(V x, void* p) { __builtin_memcpy(p, &x, sizeof(x)); }
@@ -81,3 +88,5 @@ TTENSOR_INLINE void stream_fence() {}
 
 }  // namespace simd
 TTENSOR_END
+
+#endif

@@ -31,7 +31,7 @@ struct mul_op : elementwise<2> {
 /// Division. Integer division by zero gives 0.
 struct div_op : elementwise<2> {
   static constexpr const char* name = "div";
-  static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 3u; }
+  static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 6u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
     if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return b == 0 ? decltype(a / b)(0) : a / b;
     else return a / b;

@@ -76,9 +76,14 @@ template <class S, class E> void check_assignable() {
   static_assert(std::is_same_v<P, elem_t<S>> || (std::is_same_v<elem_t<S>, half> || std::is_same_v<elem_t<S>, bfloat16>),
                 "ttensor: narrowing is never implicit: write to<T>(expression)");
 }
-template <class S, class E> TTENSOR_INLINE auto as_elem(const E& e) {
+template <class S, class E> TTENSOR_INLINE decltype(auto) as_elem(const E& e) {  // e itself when there is nothing to convert
   check_assignable<S, E>();
-  return expr::operand<elem_t<S>>(e);
+  if constexpr (expression<E>) {
+    if constexpr (std::is_same_v<elem_t<scalar_t<E>>, elem_t<S>>) return (e);
+    else return expr::operand<elem_t<S>>(e);
+  } else {
+    return expr::operand<elem_t<S>>(e);
+  }
 }
 [[noreturn]] TTENSOR_NOINLINE inline void fixed_extent(index_t got, index_t want, int d) {
   raise<shape_error>("[tensor] extent " + std::to_string(got) + " on axis " + std::to_string(d) + ", whose type fixes it to " + std::to_string(want) +
@@ -173,9 +178,9 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
  private:
   template <class E> void assign(const E& e) const {
     store<T> s = store_.alias();
-    auto x = tensor_detail::as_elem<T>(e);
+    auto&& x = tensor_detail::as_elem<T>(e);
     auto shape = map_.extent;
-    static_assert(decltype(x)::rank <= R, "ttensor: the right side has more axes than the view it is assigned to");
+    static_assert(std::remove_cvref_t<decltype(x)>::rank <= R, "ttensor: the right side has more axes than the view it is assigned to");
     if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
     statement_rule<T>::assign_region(s, map_, x);
@@ -232,7 +237,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   }
   template <class E> requires(expression<E> || array_object<E>) tensor(const E& e) : extent_{} {
     static_assert(rank_v<E> == R, "ttensor: a tensor is made from an expression of the same rank");
-    auto x = tensor_detail::as_elem<S>(e);
+    auto&& x = tensor_detail::as_elem<S>(e);
     extent_ = x.shape();
     check_static();
     store_ = statement_rule<S>::evaluate(x, extent_);
@@ -240,7 +245,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   /// Evaluates into this tensor, which takes the shape of the right side.
   template <class E> requires(expression<E> || array_object<E>) tensor& operator=(const E& e) {
     static_assert(rank_v<E> == R, "ttensor: a tensor is assigned from an expression of the same rank");
-    auto x = tensor_detail::as_elem<S>(e);
+    auto&& x = tensor_detail::as_elem<S>(e);
     const dims<R> e2 = x.shape();
     check_static(e2);
     statement_rule<S>::evaluate_into(store_, x, e2);
@@ -260,7 +265,6 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   const store<S>& elements() const { return store_; }
   store<S>& elements() { return store_; }
 
-  using base::operator();
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) & {
     return element<S>(&store_, tensor_detail::flat_index<R>(map(), {static_cast<index_t>(i)...}));
   }
