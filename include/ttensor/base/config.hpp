@@ -27,6 +27,12 @@
 #define TTENSOR_DEVICE_PASS 0
 #endif
 
+#if defined(__clang__)
+#define TTENSOR_COMPILER "clang " __clang_version__
+#else
+#define TTENSOR_COMPILER "gcc " __VERSION__
+#endif
+
 #define TTENSOR_INLINE inline __attribute__((always_inline))
 #define TTENSOR_NOINLINE __attribute__((noinline))
 #define TTENSOR_LIKELY(x) __builtin_expect(!!(x), 1)

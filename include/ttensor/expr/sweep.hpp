@@ -157,6 +157,11 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse(const leaf_values& l, const CT& ct) {
     values v;
+    return reverse_with<Active, CT>(v, l, ct);
+  }
+  /// The same, and leaves the values of all instructions in v.
+  TTENSOR_NO_EXEC_CHECK
+  template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse_with(values& v, const leaf_values& l, const CT& ct) {
     forward(v, l);
     adjoints<CT> a;
     at<Root>(a) = convert_value<adjoint_t<CT, Root>>(ct);
