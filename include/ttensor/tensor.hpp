@@ -3,3 +3,4 @@
 #include "tensor/operators.hpp"
 #include "tensor/factories.hpp"
 #include "tensor/reduce.hpp"
+#include "tensor/contraction.hpp"

@@ -72,6 +72,13 @@ template <class S> requires has_probe_v<S> struct sum_rule<S> {
   template <bool Columns, class E> static store<reduced_scalar_t<S>> evaluate(const E&, const auto&, const auto&) { return {}; }
 };
 
+template <class T> struct array_rule<probe<T>> {  // only the rank and the element type of the result matter
+  template <class Op, class... L> static auto apply(const Op&, const L&...) {
+    using Y = decltype(std::declval<const Op&>().primal(std::declval<const leaf<elem_t<typename L::scalar>, L::rank>&>()...));
+    return tensor<storage_scalar_t<join_chain_t<elem_t<typename Y::scalar>, typename L::scalar...>>, Y::rank>();
+  }
+};
+
 /// Names outer variables that a function captures, so that its transform wraps above their levels: grad(f, closing_over(x)).
 template <class C> struct closing_over_t {
   using chain = C;

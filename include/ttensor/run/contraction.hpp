@@ -1,0 +1,115 @@
+// Many matrix products in one call: leading axes of A, B and C, some of them summed. Axes are folded into the product where
+// the strides allow it, so that a batch of rows times one matrix, and the gradient of that matrix, are one large product.
+#pragma once
+#include <utility>
+#include "matmul.hpp"
+
+TTENSOR_BEGIN
+namespace run {
+
+/// Axes over products; a stride of 0 in c: the products along the axis are added.
+struct product_nest {
+  static constexpr int max_axes = 12;
+  struct axis {
+    index_t extent, a, b, c;
+  };
+  product inner;
+  int rank = 0;
+  bool turned = false;  // the operands have changed places
+  axis over[max_axes];
+
+  void add_axis(const axis& x) { over[rank++] = x; }
+  /// Drops axes of extent 1, turns columns into rows, and folds axes into m, n and k.
+  void simplify() {
+    int kept = 0;
+    for (int d = 0; d < rank; ++d) {
+      if (over[d].extent == 0 && over[d].c == 0) inner.k = 0;  // a sum over nothing
+      else if (over[d].extent != 1) over[kept++] = over[d];
+    }
+    rank = kept;
+    if (inner.n == 1 && inner.m != 1) turn();
+    for (bool again = true; again;) {
+      again = false;
+      for (int d = rank - 1; d >= 0 && !again; --d)
+        if (fold(over[d])) {
+          for (int e = d; e + 1 < rank; ++e) over[e] = over[e + 1];
+          --rank;
+          again = true;
+        }
+    }
+  }
+
+ private:
+  void turn() {  // c = A b as c' = b' A', one row
+    turned = true;
+    product& s = inner;
+    s = {1, s.m, s.k, s.b_col, s.b_row, s.a_col, s.a_row, s.m, s.add};
+    for (int d = 0; d < rank; ++d) std::swap(over[d].a, over[d].b);
+  }
+  bool fold(const axis& x) {
+    product& s = inner;
+    auto join = [&](index_t& extent, index_t& stride, index_t outer) {  // the axis continues the inner one
+      if (extent == 1) stride = outer;
+      else if (outer != extent * stride) return false;
+      return true;
+    };
+    if (x.c == 0) {
+      product t = s;
+      if (!join(t.k, t.a_col, x.a) || !join(t.k, t.b_row, x.b)) return false;
+      s = t;
+      s.k *= x.extent;
+      return true;
+    }
+    if (x.b == 0) {
+      product t = s;
+      if (join(t.m, t.a_row, x.a) && join(t.m, t.c_row, x.c)) {
+        s = t;
+        s.m *= x.extent;
+        return true;
+      }
+    }
+    if (x.a == 0 && s.m == 1 && x.c == s.n) {
+      product t = s;
+      if (join(t.n, t.b_col, x.b)) {
+        s = t;
+        s.n *= x.extent;
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+/// Runs the products of a simplified nest. C is contiguous and need not be initialised.
+template <class F> void each_product(const product_nest& s, F&& multiply_one) {
+  index_t at[product_nest::max_axes] = {}, a = 0, b = 0, c = 0;
+  for (;;) {
+    product p = s.inner;
+    for (int d = 0; d < s.rank; ++d) p.add = p.add || (s.over[d].c == 0 && at[d] > 0);
+    multiply_one(p, a, b, c);
+    int d = s.rank - 1;
+    for (; d >= 0; --d) {
+      a += s.over[d].a, b += s.over[d].b, c += s.over[d].c;
+      if (++at[d] < s.over[d].extent) break;
+      a -= at[d] * s.over[d].a, b -= at[d] * s.over[d].b, c -= at[d] * s.over[d].c;
+      at[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+/// Numbers without registers (complex, long double, a user's own): plain loops.
+template <class T> void multiply_plain(const product& s, const T* a, const T* b, T* c) {
+  for (index_t i = 0; i < s.m; ++i) {
+    T* row = c + i * s.c_row;
+    if (!s.add)
+      for (index_t j = 0; j < s.n; ++j) row[j] = T(0);
+    for (index_t p = 0; p < s.k; ++p) {
+      const T x = a[i * s.a_row + p * s.a_col];
+      for (index_t j = 0; j < s.n; ++j) row[j] = T(row[j] + x * b[p * s.b_row + j * s.b_col]);
+    }
+  }
+}
+
+}  // namespace run
+TTENSOR_END

@@ -1,0 +1,267 @@
+// Matrix products of numbers on one core: C = A B or C += A B, any strides of A and B, C row-major.
+//
+// A register tile of C (rows x vectors along n) is kept in registers while it walks k: per step one load of B a vector, one
+// broadcast of A a row. Small products read A and B where they lie; larger ones copy blocks of them into contiguous panels
+// that stay in the caches (Goto and van de Geijn 2008). Every element is one chain of fused multiply-adds over k within a
+// block of k, so its bits do not depend on where it stands in a tile.
+#pragma once
+#include "../base/meta.hpp"
+#include "../mem/pool.hpp"
+#include "../num/pack.hpp"
+#include "../num/traits.hpp"
+
+#if defined(TTENSOR_USE_BLAS)
+extern "C" {
+void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*, const float*, const int*, const float*,
+            float*, const int*);
+void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*, const double*, const int*, const double*,
+            double*, const int*);
+}
+#endif
+
+TTENSOR_BEGIN
+namespace run {
+
+/// Extents of a product and where its elements lie (strides in elements). `add`: C += A B, else C = A B.
+struct product {
+  index_t m, n, k;
+  index_t a_row, a_col, b_row, b_col, c_row;
+  bool add;
+};
+
+/// Memory for the time of one call, from the thread's cache of blocks.
+template <class T> class scratch {
+ public:
+  explicit scratch(index_t n) : bytes_(static_cast<std::size_t>(n) * sizeof(T)), data_(static_cast<T*>(mem::take_bytes(bytes_, from_))) {}
+  scratch(const scratch&) = delete;
+  ~scratch() { mem::give_bytes(data_, bytes_, from_); }
+  T* data() { return data_; }
+
+ private:
+  std::size_t bytes_;
+  mem::memory_resource* from_ = nullptr;
+  T* data_;
+};
+
+namespace matmul_detail {
+/// The register tile: accumulators fill the register file but for one row of B and one broadcast of A.
+template <class T> struct tile_of {
+  static constexpr int lanes = native_width_v<T>;
+  static constexpr int rows = TTENSOR_SIMD_BYTES == 64 ? 8 : TTENSOR_SIMD_BYTES == 32 ? 6 : 4;
+  static constexpr int vectors = TTENSOR_SIMD_BYTES == 64 ? 3 : 2;
+};
+/// Block sizes in elements: a panel of B (k x tile columns) stays in the first cache, a block of A (m x k) in the second.
+template <class T> struct block_of {
+  static constexpr index_t k = 2048 / static_cast<index_t>(sizeof(T)), m = tile_of<T>::rows * (sizeof(T) == 4 ? 24 : 16), n = 3072;
+  static constexpr index_t direct = 640 * 1024 / static_cast<index_t>(sizeof(T));  // k * n up to which B is read where it lies
+};
+
+/// One tile: Rows x (Vectors * lanes) of C, of which `cols` columns are written.
+template <class T, int Rows, int Vectors>
+TTENSOR_NOINLINE void tile(index_t k, const T* a, index_t a_row, index_t a_col, const T* b, index_t b_row, T* c, index_t c_row, index_t cols, bool add) {
+  constexpr int N = Vectors * tile_of<T>::lanes;
+  using V = pack<T, N>;
+  V acc[Rows];
+  TTENSOR_UNROLL for (int i = 0; i < Rows; ++i) acc[i] = V(T(0));
+  for (index_t p = 0; p < k; ++p) {
+    const V row = V::load(b);
+    TTENSOR_UNROLL for (int i = 0; i < Rows; ++i) acc[i] = fma(V(a[i * a_row]), row, acc[i]);
+    a += a_col;
+    b += b_row;
+  }
+  if (TTENSOR_LIKELY(cols == N)) {
+    if (add) {
+      TTENSOR_UNROLL for (int i = 0; i < Rows; ++i) acc[i] = V::load(c + i * c_row) + acc[i];
+    }
+    TTENSOR_UNROLL for (int i = 0; i < Rows; ++i) acc[i].store(c + i * c_row);
+  } else {
+    T out[Rows][N];
+    TTENSOR_UNROLL for (int i = 0; i < Rows; ++i) acc[i].store(out[i]);
+    for (int i = 0; i < Rows; ++i)
+      for (index_t j = 0; j < cols; ++j) c[i * c_row + j] = add ? T(c[i * c_row + j] + out[i][j]) : out[i][j];
+  }
+}
+/// One panel of columns: tiles down the rows, the last rows in tiles of 4, 2 and 1. A is packed when a_col < 0: tiles of r rows
+/// lie one after the other, each k x r.
+template <class T, int Vectors>
+void panel(const product& s, const T* a, const T* b, index_t b_row, T* c, index_t cols) {
+  const bool packed = s.a_col < 0;
+  index_t i = 0;
+  auto rows = [&]<int R>(std::integral_constant<int, R>) {
+    for (; s.m - i >= R; i += R)
+      tile<T, R, Vectors>(s.k, packed ? a + i * s.k : a + i * s.a_row, packed ? 1 : s.a_row, packed ? R : s.a_col, b, b_row, c + i * s.c_row, s.c_row, cols, s.add);
+  };
+  rows(std::integral_constant<int, tile_of<T>::rows>{});
+  if constexpr (tile_of<T>::rows > 4) rows(std::integral_constant<int, 4>{});
+  rows(std::integral_constant<int, 2>{});
+  rows(std::integral_constant<int, 1>{});
+}
+/// Calls f(j, columns, vectors of the panel) for every panel of n columns.
+template <class T, class F> void each_panel(index_t n, F&& f) {
+  constexpr index_t L = tile_of<T>::lanes, V = tile_of<T>::vectors;
+  for (index_t j = 0; j < n;) {
+    const index_t left = n - j, vectors = left >= V * L ? V : (left + L - 1) / L;
+    const index_t cols = left < vectors * L ? left : vectors * L;
+    f(j, cols, vectors);
+    j += cols;
+  }
+}
+template <class T> void run_panel(index_t vectors, const product& s, const T* a, const T* b, index_t b_row, T* c, index_t cols) {
+  if (vectors == 1) panel<T, 1>(s, a, b, b_row, c, cols);
+  else if (vectors == 2) panel<T, 2>(s, a, b, b_row, c, cols);
+  else panel<T, tile_of<T>::vectors>(s, a, b, b_row, c, cols);
+}
+/// Columns [0, cols) of B as rows of `width` contiguous elements, zeros behind the last column.
+template <class T> void pack_columns(T* to, const product& s, const T* b, index_t cols, index_t width) {
+  if (s.b_col == 1) {
+    for (index_t p = 0; p < s.k; ++p, to += width, b += s.b_row) {
+      for (index_t j = 0; j < cols; ++j) to[j] = b[j];
+      for (index_t j = cols; j < width; ++j) to[j] = T(0);
+    }
+  } else {
+    constexpr index_t chunk = 8;  // a few rows of the panel at a time stay in the first cache
+    for (index_t p = 0; p < s.k; p += chunk) {
+      const index_t last = s.k - p < chunk ? s.k : p + chunk;
+      for (index_t j = 0; j < cols; ++j)
+        for (index_t q = p; q < last; ++q) to[q * width + j] = b[j * s.b_col + q * s.b_row];
+      for (index_t q = p; q < last; ++q)
+        for (index_t j = cols; j < width; ++j) to[q * width + j] = T(0);
+    }
+  }
+}
+/// Rows of A in the order the tiles of panel() read them.
+template <class T> void pack_rows(T* to, const product& s, const T* a) {
+  for (index_t i = 0; i < s.m;) {
+    const index_t left = s.m - i, r = left >= tile_of<T>::rows ? tile_of<T>::rows : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    const T* from = a + i * s.a_row;
+    if (s.a_row == 1) {
+      for (index_t p = 0; p < s.k; ++p, from += s.a_col)
+        for (index_t q = 0; q < r; ++q) to[p * r + q] = from[q];
+    } else {
+      constexpr index_t chunk = 16;
+      for (index_t p = 0; p < s.k; p += chunk) {
+        const index_t last = s.k - p < chunk ? s.k : p + chunk;
+        for (index_t q = 0; q < r; ++q)
+          for (index_t u = p; u < last; ++u) to[u * r + q] = from[q * s.a_row + u * s.a_col];
+      }
+    }
+    to += r * s.k;
+    i += r;
+  }
+}
+template <class T> void direct(const product& s, const T* a, const T* b, T* c) {
+  constexpr index_t L = tile_of<T>::lanes;
+  each_panel<T>(s.n, [&](index_t j, index_t cols, index_t vectors) {
+    if (cols == vectors * L) return run_panel<T>(vectors, s, a, b + j, s.b_row, c + j, cols);
+    scratch<T> tail(s.k * vectors * L);  // loads of whole vectors must stay inside B
+    pack_columns(tail.data(), s, b + j, cols, vectors * L);
+    run_panel<T>(vectors, s, a, tail.data(), vectors * L, c + j, cols);
+  });
+}
+template <class T> void blocked(const product& s, const T* a, const T* b, T* c) {
+  using B = block_of<T>;
+  constexpr index_t L = tile_of<T>::lanes, W = tile_of<T>::vectors * L;
+  auto least = [](index_t x, index_t y) { return x < y ? x : y; };
+  scratch<T> panels(least(s.k, B::k) * (least(s.n, B::n) + W)), rows(least(s.m, B::m) * least(s.k, B::k));
+  for (index_t j = 0; j < s.n; j += B::n)
+    for (index_t p = 0; p < s.k; p += B::k) {
+      product t = s;
+      t.n = least(s.n - j, B::n);
+      t.k = least(s.k - p, B::k);
+      t.add = s.add || p > 0;
+      each_panel<T>(t.n, [&](index_t q, index_t cols, index_t vectors) {
+        pack_columns(panels.data() + q * t.k, t, b + p * s.b_row + (j + q) * s.b_col, cols, vectors * L);
+      });
+      for (index_t i = 0; i < s.m; i += B::m) {
+        t.m = least(s.m - i, B::m);
+        t.a_col = s.a_col;
+        pack_rows(rows.data(), t, a + i * s.a_row + p * s.a_col);
+        t.a_col = -1;
+        each_panel<T>(t.n, [&](index_t q, index_t cols, index_t vectors) {
+          run_panel<T>(vectors, t, rows.data(), panels.data() + q * t.k, vectors * L, c + i * s.c_row + j + q, cols);
+        });
+      }
+    }
+}
+
+/// One row: c(n) = a(k) B. Columns of B that are contiguous along k are inner products, four at a time.
+template <class T> void row(const product& s, const T* a, const T* b, T* c) {
+  using V = pack<T, 2 * tile_of<T>::lanes>;
+  constexpr index_t N = V::size;
+  auto dots = [&]<int Q>(std::integral_constant<int, Q>, index_t j, const T* x) {
+    V acc[Q];
+    TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = V(T(0));
+    index_t p = 0;
+    for (; p + N <= s.k; p += N) {
+      const V v = V::load(x + p);
+      TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = fma(v, V::load(b + (j + q) * s.b_col + p), acc[q]);
+    }
+    T total[Q];
+    TTENSOR_UNROLL for (int q = 0; q < Q; ++q) total[q] = fold(acc[q], [](T u, T v) { return pack<T, 1>(pack<T, 1>(u) + pack<T, 1>(v))[0]; });
+    for (; p < s.k; ++p)
+      for (int q = 0; q < Q; ++q) total[q] = fma(pack<T, 1>(x[p]), pack<T, 1>(b[(j + q) * s.b_col + p]), pack<T, 1>(total[q]))[0];
+    for (int q = 0; q < Q; ++q) c[j + q] = s.add ? T(c[j + q] + total[q]) : total[q];
+  };
+  auto from = [&](const T* x) {
+    index_t j = 0;
+    for (; j + 4 <= s.n; j += 4) dots(std::integral_constant<int, 4>{}, j, x);
+    for (; j < s.n; ++j) dots(std::integral_constant<int, 1>{}, j, x);
+  };
+  if (s.a_col == 1) return from(a);
+  scratch<T> x(s.k);
+  for (index_t p = 0; p < s.k; ++p) x.data()[p] = a[p * s.a_col];
+  from(x.data());
+}
+
+#if defined(TTENSOR_USE_BLAS)
+inline constexpr index_t blas_from = 96 * 96 * 96;  // multiply-adds; below, the call costs more than it gains
+inline void blas_gemm(const char* ta, const char* tb, const int* m, const int* n, const int* k, const float* one, const float* a, const int* la, const float* b,
+                      const int* lb, const float* beta, float* c, const int* lc) {
+  sgemm_(ta, tb, m, n, k, one, a, la, b, lb, beta, c, lc);
+}
+inline void blas_gemm(const char* ta, const char* tb, const int* m, const int* n, const int* k, const double* one, const double* a, const int* la,
+                      const double* b, const int* lb, const double* beta, double* c, const int* lc) {
+  dgemm_(ta, tb, m, n, k, one, a, la, b, lb, beta, c, lc);
+}
+/// C row-major is C' column-major, C' = B' A'. False when a stride is not one BLAS knows.
+template <class T> bool blas(const product& s, const T* a, const T* b, T* c) {
+  auto fits = [](index_t x) { return x > 0 && x <= 0x7fffffff; };
+  auto form = [&](index_t rows, index_t cols, index_t row, index_t col, char& t, int& ld) {
+    if (col == 1 && row >= cols && fits(row)) return t = 'N', ld = static_cast<int>(row), true;
+    if (row == 1 && col >= rows && fits(col)) return t = 'T', ld = static_cast<int>(col), true;
+    return false;
+  };
+  char ta = 'N', tb = 'N';
+  int la = 0, lb = 0;
+  if (!fits(s.m) || !fits(s.n) || !fits(s.k) || !fits(s.c_row) || s.c_row < s.n) return false;
+  if (!form(s.m, s.k, s.a_row, s.a_col, ta, la) || !form(s.k, s.n, s.b_row, s.b_col, tb, lb)) return false;
+  const int m = static_cast<int>(s.m), n = static_cast<int>(s.n), k = static_cast<int>(s.k), lc = static_cast<int>(s.c_row);
+  const T one = 1, beta = s.add ? T(1) : T(0);
+  blas_gemm(&tb, &ta, &n, &m, &k, &one, b, &lb, a, &la, &beta, c, &lc);
+  return true;
+}
+#endif
+}  // namespace matmul_detail
+
+/// The product of numbers that have registers: float, double, 32-bit and 64-bit integers (which wrap).
+template <class T> void multiply(const product& s, const T* a, const T* b, T* c) {
+  using namespace matmul_detail;
+  if (s.m == 0 || s.n == 0) return;
+  if (s.k == 0) {
+    if (!s.add)
+      for (index_t i = 0; i < s.m; ++i)
+        for (index_t j = 0; j < s.n; ++j) c[i * s.c_row + j] = T(0);
+    return;
+  }
+  if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return row(s, a, b, c);
+#if defined(TTENSOR_USE_BLAS)
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+    if (s.m > 1 && s.m * s.n * s.k >= blas_from && blas(s, a, b, c)) return;
+#endif
+  const bool few_rows = s.m <= tile_of<T>::rows;  // B is read once: copying it would not pay
+  if (s.b_col == 1 && (few_rows || (s.k * s.n <= block_of<T>::direct && s.k <= 2 * block_of<T>::k))) direct(s, a, b, c);
+  else blocked(s, a, b, c);
+}
+
+}  // namespace run
+TTENSOR_END

@@ -1,0 +1,182 @@
+// matmul, dot, outer: one operator, whose derivatives are products again.
+//
+//   y = sum_s a_s b_s   over the summed leading axes s   ->   a_bar = y_bar b',  b_bar = a' y_bar   (b' = b with its last
+// two axes exchanged), summed over the leading axes that the operand repeats.
+#pragma once
+#include "../run/contraction.hpp"
+#include "reduce.hpp"
+#include "shape_ops.hpp"
+
+TTENSOR_BEGIN
+
+namespace contraction_detail {
+template <class S, int R> leaf<S, R> exchanged(leaf<S, R> l) {
+  std::swap(l.map.extent[R - 2], l.map.extent[R - 1]);
+  std::swap(l.map.stride[R - 2], l.map.stride[R - 1]);
+  return l;
+}
+/// What the product of T is computed in: 32 or 64 bit integers (which wrap as T does), float for the short floats.
+template <class T> constexpr auto computed() {
+  if constexpr (is_integer_v<T> || std::is_same_v<T, bool>) return std::type_identity<std::conditional_t<(sizeof(T) <= 4), std::int32_t, std::int64_t>>{};
+  else return std::type_identity<compute_t<T>>{};
+}
+template <class T> using computed_t = typename decltype(computed<T>())::type;
+template <class T> inline constexpr bool has_kernel_v =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>;
+}  // namespace contraction_detail
+
+/// (..., m, k) x (..., k, n): operands of one rank and element type; leading extents are equal or 1.
+struct matmul_op {
+  static constexpr const char* name = "matmul";
+  unsigned summed = 0;  // bit d: leading axis d is summed (and stays as extent 1)
+
+  matmul_op batched() const { return {summed << 1}; }
+
+  template <class T, int R> tensor<T, R> primal(const leaf<T, R>& a, const leaf<T, R>& b) const {
+    using C = contraction_detail::computed_t<T>;
+    static_assert(R - 2 <= run::product_nest::max_axes, "ttensor: too many axes in one matmul");
+    if constexpr (!std::is_same_v<C, T>) {
+      const tensor<C, R> wide_a = expr::operand<C>(a), wide_b = expr::operand<C>(b);
+      const tensor<C, R> y = primal(wide_a.as_leaf(), wide_b.as_leaf());
+      if constexpr (std::is_same_v<T, bool>) return y != C(0);
+      else return to<T>(y);
+    } else {
+      run::product_nest s{};
+      dims<R> e{};
+      const auto& p = a.map;
+      const auto& q = b.map;
+      e[R - 2] = p.extent[R - 2];
+      e[R - 1] = q.extent[R - 1];
+      index_t c = e[R - 2] * e[R - 1];
+      for (int d = R - 3; d >= 0; --d) {
+        const index_t n = p.extent[d] == 1 ? q.extent[d] : p.extent[d];
+        const bool sum = summed >> d & 1;
+        e[d] = sum ? 1 : n;
+        s.add_axis({n, p.extent[d] == 1 ? 0 : p.stride[d], q.extent[d] == 1 ? 0 : q.stride[d], sum ? 0 : c});
+        if (!sum) c *= n;
+      }
+      for (int d = 0; d < s.rank / 2; ++d) std::swap(s.over[d], s.over[s.rank - 1 - d]);
+      s.inner = {e[R - 2], e[R - 1], p.extent[R - 1], p.stride[R - 2], p.stride[R - 1], q.stride[R - 2], q.stride[R - 1], e[R - 1], false};
+      tensor<T, R> y(store<T>::make(shape::size(e)), e);
+      ++counts.loops;
+      if (shape::size(e) == 0) return y;
+      s.simplify();
+      T* to = y.data();
+      const T *x = a.data.base + p.offset, *z = b.data.base + q.offset;
+      if (s.turned) std::swap(x, z);
+      run::each_product(s, [&](const run::product& one, index_t i, index_t j, index_t k) {
+        if constexpr (contraction_detail::has_kernel_v<T>) run::multiply(one, x + i, z + j, to + k);
+        else run::multiply_plain(one, x + i, z + j, to + k);
+      });
+      return y;
+    }
+  }
+  template <int I, class D, class Y, class A, class B> auto jvp(const D& dx, const Y&, const A& a, const B& b) const {
+    if constexpr (I == 0) return static_cast<void>(a), apply_array(*this, dx, b);
+    else return static_cast<void>(b), apply_array(*this, a, dx);
+  }
+  template <int I, class Ct, class Y, class A, class B> auto vjp(const Ct& ct, const Y&, const A& a, const B& b) const {
+    if constexpr (I == 0) return reduced_to(a.map.extent, ct, contraction_detail::exchanged(b));
+    else return reduced_to(b.map.extent, contraction_detail::exchanged(a), ct);
+  }
+  /// x z, summed over the leading axes on which `e` has extent 1, repeated on those that both lack.
+  template <int R, class X, class Z> static auto reduced_to(const dims<R>& e, const X& x, const Z& z) {
+    matmul_op op;
+    for (int d = 0; d < R - 2; ++d)
+      if (e[d] == 1 && (x.map.extent[d] != 1 || z.map.extent[d] != 1)) op.summed |= 1u << d;
+    return broadcast_to(apply_array(op, x, z).as_leaf(), e);
+  }
+};
+
+namespace contraction_detail {
+template <class A, class B> [[noreturn]] TTENSOR_NOINLINE void inner_extents(const char* op, const A& a, const B& b, index_t k, index_t l) {
+  raise<shape_error>(std::string("[") + op + "] inner extents differ: " + shape::text(a) + " x " + shape::text(b) + ", " + std::to_string(k) +
+                     " != " + std::to_string(l) + " [TT-S02]");
+}
+/// The operand with leading axes of extent 1, so that both have one rank.
+template <int R, class S, int Q> leaf<S, R> with_rank(const leaf<S, Q>& l) {
+  leaf<S, R> r{l.data, {l.map.offset, {}, {}}};
+  for (int d = 0; d < R - Q; ++d) r.map.extent[d] = 1;
+  for (int d = 0; d < Q; ++d) r.map.extent[R - Q + d] = l.map.extent[d], r.map.stride[R - Q + d] = l.map.stride[d];
+  return r;
+}
+template <int R, class A, class B> void check_leading(const char* op, const layout_map<R>& a, const layout_map<R>& b, int core, const A& as, const B& bs) {
+  for (int d = 0; d < R - core; ++d)
+    if (a.extent[d] != b.extent[d] && a.extent[d] != 1 && b.extent[d] != 1)
+      raise<shape_error>(std::string("[") + op + "] leading extents do not broadcast: " + shape::text(as) + " x " + shape::text(bs) + ", " +
+                         std::to_string(a.extent[d]) + " and " + std::to_string(b.extent[d]) + "; they must be equal or 1 [TT-S20]");
+}
+template <class S, int R, int Q> tensor<S, Q> reshaped(tensor<S, R>&& t, const dims<Q>& e) { return tensor<S, Q>(static_cast<store<S>&&>(t.elements()), e); }
+}  // namespace contraction_detail
+
+/// Inner product of two vectors: the sum of their products, one fused pass also over expressions.
+/// Shapes    a: (n,)   b: (n,)   ->   a scalar
+/// Types     the promoted type; short floats are summed in float, integers wrap
+/// Throws    shape_error [TT-S02]: [dot] inner extents differ: (3,) x (4,), 3 != 4
+template <array_like A, array_like B> auto dot(const A& a, const B& b) {
+  static_assert(rank_v<A> == 1 && rank_v<B> == 1, "ttensor: dot takes two vectors; use matmul for matrices");
+  const auto x = as_expression(a);
+  const auto y = as_expression(b);
+  const auto p = x.shape(), q = y.shape();
+  if (p[0] != q[0]) contraction_detail::inner_extents("dot", p, q, p[0], q[0]);
+  auto total = sum(apply<mul_op>(x, y));
+  using T = expr::operand_elem_t<A, B>;
+  if constexpr (std::is_same_v<elem_t<decltype(total)>, T>) return total;
+  else if constexpr (depth_v<decltype(total)> == 0) return static_cast<T>(total);
+  else return to<T>(total);
+}
+/// All products of the elements of two vectors.
+/// Shapes    a: (m,)   b: (n,)   ->   (m, n)
+template <array_like A, array_like B> auto outer(const A& a, const B& b) {
+  static_assert(rank_v<A> == 1 && rank_v<B> == 1, "ttensor: outer takes two vectors");
+  return apply<mul_op>(unsqueeze(as_expression(a), 1), unsqueeze(as_expression(b), 0));
+}
+/// Matrix product, as numpy.matmul.
+/// Math      y_ij = sum_p a_ip b_pj
+/// Shapes    a: (..., m, k)   b: (..., k, n)   ->   (..., m, n);  broadcast: leading axes. A vector a is a row, a vector b a
+///           column, whose axis is removed from the result; of two vectors the result is dot(a, b)
+/// Types     the promoted type: half and bfloat16 computed in float, integers wrap, bool: any(a and b)
+/// Derivs    jvp: a_dot b + a b_dot    vjp: a_bar += y_bar b',  b_bar += a' y_bar    saves: inputs
+/// Cost      2mnk flops; operands are read where they lie, large ones packed in blocks
+/// Throws    shape_error [TT-S02]: [matmul] inner extents differ: (4,3) x (5,2), 3 != 5; [TT-S20]: leading extents
+/// Source    Goto and van de Geijn (2008), Anatomy of high-performance matrix multiplication
+template <array_like A, array_like B> auto matmul(const A& a, const B& b) {
+  constexpr int ra = rank_v<A>, rb = rank_v<B>;
+  static_assert(ra > 0 && rb > 0, "ttensor: matmul takes vectors, matrices and stacks of them; multiply by a scalar with *");
+  if constexpr (ra == 1 && rb == 1) {
+    const auto x = as_expression(a).shape(), y = as_expression(b).shape();
+    if (x[0] != y[0]) contraction_detail::inner_extents("matmul", x, y, x[0], y[0]);
+    return dot(a, b);
+  } else {
+    using T = expr::operand_elem_t<A, B>;
+    const auto x = array_detail::as_array(expr::operand<T>(a));
+    const auto z = array_detail::as_array(expr::operand<T>(b));
+    const auto &as = x.map.extent, &bs = z.map.extent;
+    const index_t k = as[ra - 1], l = bs[rb > 1 ? rb - 2 : 0];
+    if (k != l) contraction_detail::inner_extents("matmul", as, bs, k, l);
+    constexpr int R = ra > rb ? (ra > 2 ? ra : 2) : (rb > 2 ? rb : 2);
+    auto row = [&] {
+      if constexpr (ra == 1) return unsqueeze(x, 0);
+      else return x;
+    };
+    auto column = [&] {
+      if constexpr (rb == 1) return unsqueeze(z, 1);
+      else return z;
+    };
+    const auto p = contraction_detail::with_rank<R>(row());
+    const auto q = contraction_detail::with_rank<R>(column());
+    contraction_detail::check_leading("matmul", p.map, q.map, 2, as, bs);
+    auto y = apply_array(matmul_op{}, p, q);
+    if constexpr (ra > 1 && rb > 1) {
+      return y;
+    } else {
+      const auto full = y.shape();
+      dims<R - 1> e{};
+      for (int d = 0; d < R - 2; ++d) e[d] = full[d];
+      e[R - 2] = full[ra == 1 ? R - 1 : R - 2];
+      return contraction_detail::reshaped(std::move(y), e);
+    }
+  }
+}
+
+TTENSOR_END
