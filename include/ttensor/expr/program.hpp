@@ -97,7 +97,7 @@ struct ins_facts {
   int operand[4];       // instruction numbers, -1 beyond the arity
   int arity;
   int slot;             // of a load, else -1
-  bool active;          // a derivative flows to this instruction
+  bool active;          // a derivative flows to this instruction from the root
   bool needed;          // its value is read by an active derivative rule
 };
 template <int M> struct program_facts {
@@ -132,6 +132,12 @@ template <std::uint64_t ActiveSlots, int Root, class... Ins> constexpr auto fact
     if (f.at[i].slot >= 0) f.at[i].active = f.at[i].slot < 64 && (ActiveSlots >> f.at[i].slot & 1u);
     else
       for (int j = 0; j < f.at[i].arity; ++j) f.at[i].active |= diff[i] && f.at[f.at[i].operand[j]].active;
+  }
+  bool reached[M + 1] = {};  // no cotangent comes to what only masks read
+  reached[Root] = true;
+  for (int i = M - 1; i >= 0; --i) {
+    f.at[i].active = f.at[i].active && reached[i];
+    for (int j = 0; j < f.at[i].arity; ++j) reached[f.at[i].operand[j]] |= f.at[i].active;
   }
   for (int j = 0; j < 4; ++j) {  // values that rules of active operands read
     const unsigned r[] = {lowering::reads(Ins{}, j)..., 0u};

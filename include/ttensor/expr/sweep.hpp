@@ -43,6 +43,7 @@ template <class C> inline constexpr bool is_both<both_absorb<C>> = true;
 TTENSOR_NO_EXEC_CHECK
 template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto scale(const C& ct, const P& p) {
   if constexpr (std::is_same_v<P, unit>) return ct;
+  else if constexpr (std::is_same_v<P, no_partial>) return apply<where_op>(false, ct, 0);
   else if constexpr (std::is_same_v<P, minus_unit>) return apply<neg_op>(ct);
   else if constexpr (is_when<P>) return apply<where_op>(p.c, ct, 0);
   else if constexpr (is_unless<P>) return apply<where_op>(p.c, 0, ct);
@@ -137,7 +138,10 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   }
   TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, class CT, int I, int K>
-  TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values&, adjoints<CT>&, ld<K>) {}
+  TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values&, adjoints<CT>& a, ld<K>) {
+    constexpr auto f = facts<Active>(prog{});
+    if constexpr (!f.at[I].active) at<I>(a) = adjoint_t<CT, I>(0);  // only masks read it
+  }
   TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, class CT, int I, class Op, int... J>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values& v, adjoints<CT>& a, ins<Op, J...>) {

@@ -1,7 +1,6 @@
-// sin cos. Arguments in radians.
+// sin cos tan, asin acos atan, sinh cosh, asinh acosh atanh. Angles in radians.
 #pragma once
-#include "../num/math.hpp"
-#include "arithmetic.hpp"
+#include "exponential.hpp"
 
 TTENSOR_BEGIN
 
@@ -19,6 +18,90 @@ struct cos_op : real_elementwise<1> {
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return math::cos(a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<neg_op>(apply<sin_op>(a))}; }
+};
+
+/// tan(a + h) ~= tan(a) + (1 + tan(a)^2) h
+struct tan_op : real_elementwise<1> {
+  static constexpr const char* name = "tan";
+  static constexpr unsigned reads(int) { return 2u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::tan(x); }, a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) { return grads{ops::plus(1, ops::times(y, y))}; }
+};
+namespace ops {
+// (1 - a)(1 + a): exact near |a| = 1, where 1 - a^2 cancels
+TTENSOR_NO_EXEC_CHECK
+template <class A> TTENSOR_HD TTENSOR_INLINE constexpr auto one_minus_square(const A& a) { return times(minus(1, a), plus(1, a)); }
+}  // namespace ops
+/// asin(a + h) ~= asin(a) + h / sqrt(1 - a^2); +inf at -1 and 1
+struct asin_op : real_elementwise<1> {
+  static constexpr const char* name = "asin";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::asin(x); }, a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<sqrt_op>(ops::one_minus_square(a)))}; }
+};
+/// acos(a + h) ~= acos(a) - h / sqrt(1 - a^2)
+struct acos_op : real_elementwise<1> {
+  static constexpr const char* name = "acos";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::acos(x); }, a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(-1, apply<sqrt_op>(ops::one_minus_square(a)))}; }
+};
+/// atan(a + h) ~= atan(a) + h / (1 + a^2)
+struct atan_op : real_elementwise<1> {
+  static constexpr const char* name = "atan";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::atan(x); }, a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, ops::plus(1, ops::times(a, a)))}; }
+};
+struct cosh_op;
+/// sinh(a + h) ~= sinh(a) + h cosh(a)
+struct sinh_op : real_elementwise<1> {
+  static constexpr const char* name = "sinh";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::sinh(x); }, a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<cosh_op>(a)}; }
+};
+/// cosh(a + h) ~= cosh(a) + h sinh(a)
+struct cosh_op : real_elementwise<1> {
+  static constexpr const char* name = "cosh";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::cosh(x); }, a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<sinh_op>(a)}; }
+};
+/// asinh(a + h) ~= asinh(a) + h / sqrt(1 + a^2)
+struct asinh_op : real_elementwise<1> {
+  static constexpr const char* name = "asinh";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::asinh(x); }, a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<sqrt_op>(ops::plus(1, ops::times(a, a))))}; }
+};
+/// acosh(a + h) ~= acosh(a) + h / sqrt(a^2 - 1); +inf at 1
+struct acosh_op : real_elementwise<1> {
+  static constexpr const char* name = "acosh";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::acosh(x); }, a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<sqrt_op>(ops::times(ops::minus(a, 1), ops::plus(a, 1))))}; }
+};
+/// atanh(a + h) ~= atanh(a) + h / (1 - a^2)
+struct atanh_op : real_elementwise<1> {
+  static constexpr const char* name = "atanh";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::atanh(x); }, a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, ops::one_minus_square(a))}; }
+};
+/// atan2(y, x): the angle of the point (x, y). d/dy = x / r^2, d/dx = -y / r^2; 0 at the origin
+struct atan2_op : real_elementwise<2> {
+  static constexpr const char* name = "atan2";
+  static constexpr unsigned reads(int) { return 3u; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
+    using V = ops::wider_t<A, B>;
+    return ops::in_float([](const auto& y, const auto& x) { return math::atan2(y, x); }, V(a), V(b));
+  }
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& y, const B& x, const Y&) {
+    const auto square = ops::plus(ops::times(x, x), ops::times(y, y));
+    const auto safe = ops::choose(ops::is_equal(square, 0), 1, square);
+    return grads{ops::over(x, safe), ops::over(ops::minus(y), safe)};
+  }
 };
 
 TTENSOR_END

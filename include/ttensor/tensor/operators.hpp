@@ -1,8 +1,6 @@
 // The public elementwise functions and operators, stamped once for tensors, expressions and every kind of scalar.
 #pragma once
-#include "../ops/cast.hpp"
-#include "../ops/exponential.hpp"
-#include "../ops/trigonometric.hpp"
+#include "../ops/list.hpp"
 #include "tensor.hpp"
 
 TTENSOR_BEGIN
@@ -10,6 +8,8 @@ TTENSOR_BEGIN
 /// What our operators take: an array, an expression, a scalar of a transform, an element proxy.
 template <class A> concept operand = array_like<A> || scalar_kind<A> || element_proxy<A>;
 template <class A> concept operand_or_number = operand<A> || number<std::remove_cvref_t<A>>;
+
+template <class A> concept operand_or_floating = operand<A> || std::is_floating_point_v<std::remove_cvref_t<A>>;
 
 #define TTENSOR_UNARY(fn, op) \
   template <operand A> TTENSOR_INLINE auto fn(A&& a) { return apply<op>(static_cast<A&&>(a)); }
@@ -29,16 +29,32 @@ TTENSOR_BINARY(operator>, greater_op)
 TTENSOR_BINARY(operator>=, greater_equal_op)
 TTENSOR_BINARY(operator&&, logical_and_op)
 TTENSOR_BINARY(operator||, logical_or_op)
-TTENSOR_BINARY(maximum, maximum_op)
+TTENSOR_BINARY(operator%, remainder_op)
+TTENSOR_BINARY(operator&, bit_and_op)
+TTENSOR_BINARY(operator|, bit_or_op)
+TTENSOR_BINARY(operator^, bit_xor_op)
 TTENSOR_UNARY(operator-, neg_op)
 TTENSOR_UNARY(operator!, logical_not_op)
-TTENSOR_UNARY(exp, exp_op)
-TTENSOR_UNARY(log, log_op)
-TTENSOR_UNARY(sqrt, sqrt_op)
-TTENSOR_UNARY(tanh, tanh_op)
-TTENSOR_UNARY(sigmoid, sigmoid_op)
-TTENSOR_UNARY(sin, sin_op)
-TTENSOR_UNARY(cos, cos_op)
+TTENSOR_UNARY(operator~, bit_not_op)
+#define TTENSOR_STAMP_1(name) TTENSOR_UNARY(name, name##_op)
+#define TTENSOR_STAMP_2(name) TTENSOR_BINARY(name, name##_op)
+#define TTENSOR_STAMP_OWN_1(name) \
+  template <operand_or_floating A> TTENSOR_INLINE auto name(A&& a) { return apply<name##_op>(static_cast<A&&>(a)); }
+#define TTENSOR_STAMP_OWN_2(name) \
+  template <operand_or_number A, operand_or_number B> requires(operand<A> || operand<B> || std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>) \
+  TTENSOR_INLINE auto name(A&& a, B&& b) { return apply<name##_op>(static_cast<A&&>(a), static_cast<B&&>(b)); }
+TTENSOR_UNARY_OPERATORS(TTENSOR_STAMP_1)
+TTENSOR_BINARY_OPERATORS(TTENSOR_STAMP_2)
+TTENSOR_UNARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_1)
+TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_2)
+#undef TTENSOR_STAMP_1
+#undef TTENSOR_STAMP_2
+#undef TTENSOR_STAMP_OWN_1
+#undef TTENSOR_STAMP_OWN_2
+#undef TTENSOR_UNARY_OPERATORS
+#undef TTENSOR_BINARY_OPERATORS
+#undef TTENSOR_UNARY_OPERATORS_OWN
+#undef TTENSOR_BINARY_OPERATORS_OWN
 #undef TTENSOR_UNARY
 #undef TTENSOR_BINARY
 template <operand A> TTENSOR_INLINE decltype(auto) operator+(A&& a) { return static_cast<A&&>(a); }
@@ -46,6 +62,32 @@ template <operand A> TTENSOR_INLINE decltype(auto) operator+(A&& a) { return sta
 template <class C, class A, class B> requires(operand<C> || operand<A> || operand<B>) TTENSOR_INLINE auto where(C&& c, A&& a, B&& b) {
   return apply<where_op>(static_cast<C&&>(c), static_cast<A&&>(a), static_cast<B&&>(b));
 }
+/// Left and right shifts of integers; `<<` of a stream prints.
+template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<A>>> TTENSOR_INLINE auto operator<<(A&& a, B&& b) {
+  return apply<shift_left_op>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<A>>> TTENSOR_INLINE auto operator>>(A&& a, B&& b) {
+  return apply<shift_right_op>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <operand_or_number X, operand_or_number L, operand_or_number H> TTENSOR_INLINE auto clamp(X&& x, L&& low, H&& high) {
+  return apply<clamp_op>(static_cast<X&&>(x), static_cast<L&&>(low), static_cast<H&&>(high));
+}
+template <class A, class B, class T> requires(operand<A> || operand<B> || operand<T>) TTENSOR_INLINE auto lerp(A&& a, B&& b, T&& t) {
+  return apply<lerp_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<T&&>(t));
+}
+template <class A, class B, class C> requires(operand<A> || operand<B> || operand<C>) TTENSOR_INLINE auto fma(A&& a, B&& b, C&& c) {
+  return apply<fma_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
+}
+template <operand_or_floating X> TTENSOR_INLINE auto leaky_relu(X&& x, double slope = 0.01) { return apply<leaky_relu_op>(static_cast<X&&>(x), slope); }
+template <operand_or_floating X> TTENSOR_INLINE auto elu(X&& x, double alpha = 1) { return apply<elu_op>(static_cast<X&&>(x), alpha); }
+template <scalar_kind A> TTENSOR_INLINE auto fabs(const A& a) { return apply<abs_op>(a); }
+// max and min of two scalars of a kind, also where `using std::max` competes; of an array they are reductions
+template <class A> concept one_value = scalar_kind<A> || element_proxy<A>;
+template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto max(const A& a, const B& b) { return apply<maximum_op>(a, b); }
+template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto min(const A& a, const B& b) { return apply<minimum_op>(a, b); }
+template <one_value A> TTENSOR_INLINE auto max(const A& a, const A& b) { return apply<maximum_op>(a, b); }
+template <one_value A> TTENSOR_INLINE auto min(const A& a, const A& b) { return apply<minimum_op>(a, b); }
+
 /// to<float>(x): the same array with another element type; never implicit when it narrows.
 template <class T, operand A> TTENSOR_INLINE auto to(A&& a) { return apply<cast_op<T>>(static_cast<A&&>(a)); }
 

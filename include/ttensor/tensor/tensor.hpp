@@ -260,7 +260,6 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   const store<S>& elements() const { return store_; }
   store<S>& elements() { return store_; }
 
-  using base::operator();
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) & {
     return element<S>(&store_, tensor_detail::flat_index<R>(map(), {static_cast<index_t>(i)...}));
   }
