@@ -132,6 +132,7 @@ struct back_kernel<Prog, Active, Out, OutVars, type_list<Target...>, L...> {
       step[src] = 0;
     }
   }
+  template <int Leaf, class T> requires(T::planes == 0) static void close_sum(const cursor*, const char*) {}
   template <int Leaf, class T> TTENSOR_INLINE static void close_sum(const cursor* c, const char* sums) {
     using E = typename T::elem;
     for (int k = 0; k < T::planes; ++k) {

@@ -92,13 +92,17 @@ namespace forward_detail {
 template <class Forced, class F, class... A, class... V>
 auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   static_assert(sizeof...(A) == sizeof...(V), "ttensor: jvp wants one tangent for each argument");
-  if constexpr (probing_v<A..., V...>) {
-    using R = tree::evaluated_t<decltype(std::apply(f, a))>;
-    using C = typename level_detail::strip_probe<join_chain_t<double, tree::chain_t<R>, tree::chain_t<A>..., tree::chain_t<V>...>>::type;
-    using Y = tree::rebind_t<tree::lift_to<probe<C>>, R>;
+  if constexpr (probing_v<A..., V..., Forced>) {
+    using P = probe_of_t<Forced, tree::chain_t<A>..., tree::chain_t<V>...>;
+    using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
+    using Y = probed_result_t<join_chain_t<double, P, tree::chain_t<R>>, R>;
     return jvp_result<Y, Y>{level_detail::fake<Y>(), level_detail::fake<Y>()};
   } else {
     using C = join_chain_t<double, base_chain_t<F, Forced, A...>, tree::chain_t<V>...>;
+    if constexpr (probe_captured_v<F, tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>) {
+      using Y = probed_result_t<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<one_dual, C>, A>&>()...))>>;
+      return jvp_result<Y, Y>{level_detail::fake<Y>(), level_detail::fake<Y>()};
+    } else {
     auto wrapped = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
           join<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(std::get<I>(a), std::get<I>(v))...);
@@ -108,6 +112,7 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
     using Level = dual<C>;
     using Y = tree::rebind_t<tree::without<Level>, R>;
     return jvp_result<Y, Y>{tree::map<Y>(value_part{}, y), tree::map<Y>(tangent_part<Level>{}, y)};
+    }
   }
 }
 }  // namespace forward_detail

@@ -208,12 +208,17 @@ template <jacobian_mode Mode, int N, class F, class... O> struct jacobian_functi
     const auto& x = std::get<i>(args);
     using X = std::remove_cvref_t<decltype(x)>;
     static_assert(tree::leaf_count<X>::value > 0, "ttensor: Jacobian with respect to an argument without floating-point parts");
-    if constexpr (probing_v<A...>) {
+    using Forced = options::forced_chain<O...>;
+    if constexpr (probing_v<A..., Forced>) {
+      using P = probe_of_t<Forced, tree::chain_t<A>...>;
+      using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
+      return level_detail::fake<typename jacobian_detail::result<probe_of_t<P, tree::chain_t<R>>, R, X>::type>();
+    } else if constexpr (probe_captured_v<F, on_probe_t<reelem_t<base_chain_t<F, Forced, A...>, double>, A>...>) {
+      using C = base_chain_t<F, Forced, A...>;
       using R = tree::evaluated_t<decltype(f(a...))>;
-      using P = probe<typename level_detail::strip_probe<join_chain_t<double, tree::chain_t<R>, tree::chain_t<A>...>>::type>;
-      return level_detail::fake<typename jacobian_detail::result<P, R, X>::type>();
+      return level_detail::fake<typename jacobian_detail::result<probe<C>, R, X>::type>();
     } else {
-      using C = base_chain_t<F, options::forced_chain<O...>, A...>;
+      using C = base_chain_t<F, Forced, A...>;
       auto g = [&](const auto& v) {
         return [&]<std::size_t... K>(std::index_sequence<K...>) { return f(pick<K, i>(v, std::get<K>(args))...); }(std::index_sequence_for<A...>{});
       };

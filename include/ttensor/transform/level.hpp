@@ -101,11 +101,16 @@ template <class C> struct probed {  // a tree with its leaves replaced by probes
 template <class T> using probed_t = tree::rebind_t<probed<void>, std::remove_cvref_t<T>>;
 template <class C> struct strip_probe { using type = C; };
 template <class C> struct strip_probe<probe<C>> { using type = C; };
-template <class F, class... A> constexpr auto captured_chain() {
+template <class Forced> struct probed_above {  // probes that stand above the levels named by closing_over
+  static constexpr int rank_change = 0;
+  template <class S> using map = probe<typename strip_probe<join_chain_t<elem_t<S>, Forced, S>>::type>;
+  template <class S> using scalar_of_struct = map<S>;
+};
+template <class F, class Forced, class... A> constexpr auto captured_chain() {
   if constexpr (is_captureless_v<std::remove_cvref_t<F>>) {
     return std::type_identity<double>{};
   } else {
-    using R = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const probed_t<A>&>()...))>;
+    using R = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const tree::rebind_t<probed_above<Forced>, A>&>()...))>;
     return std::type_identity<typename strip_probe<tree::chain_t<R>>::type>{};
   }
 }
@@ -115,9 +120,22 @@ template <class C> struct options_chain<closing_over_t<C>> { using type = C; };
 
 /// The chain above which a transform of f over these arguments must wrap.
 template <class F, class Forced, class... A>
-using base_chain_t = join_chain_t<double, double, Forced, tree::chain_t<A>..., typename decltype(level_detail::captured_chain<F, A...>())::type>;
-/// True while an outer transform only looks at types.
+using base_chain_t = join_chain_t<double, double, typename level_detail::strip_probe<Forced>::type, tree::chain_t<A>...,
+                                  typename decltype(level_detail::captured_chain<F, Forced, A...>())::type>;
+/// True while an outer transform only looks at types: a probe among the arguments (or named by closing_over), or, when f is
+/// called on its real arguments, in the type of its result.
 template <class... A> inline constexpr bool probing_v = (has_probe_v<tree::chain_t<A>> || ...);
+template <class F, class... W> inline constexpr bool probe_captured_v = [] {
+  if constexpr (is_captureless_v<std::remove_cvref_t<F>>) return false;
+  else return probing_v<decltype(std::declval<const F&>()(std::declval<const W&>()...))>;
+}();
+template <class F, class Tuple> inline constexpr bool probe_captured_by_v = false;
+template <class F, class... W> inline constexpr bool probe_captured_by_v<F, std::tuple<W...>> = probe_captured_v<F, W...>;
+/// The probe that stands for the newest level among chains, and an argument on it.
+template <class... C> using probe_of_t = probe<typename level_detail::strip_probe<join_chain_t<double, double, C...>>::type>;
+template <class P, class A> using on_probe_t = tree::rebind_t<tree::lift_to<P>, A>;
+/// What a transform over the chain C answers while an outer one looks at types: T on probes that have met C.
+template <class C, class T> using probed_result_t = tree::rebind_t<tree::lift_to<probe<typename level_detail::strip_probe<C>::type>>, T>;
 
 namespace level_detail {
 /// A leaf as scalar type To, where the chain of To is at least as deep: a constant of the added levels.

@@ -71,12 +71,12 @@ struct take_gradient {
 struct seed_leaf {
   tape& t;
   template <class X, class Ct> void operator()(const var<X>& y, const Ct& ct) const {
-    if (!y.active()) return;
+    if (!y.active() || y.serial() != t.serial) return;  // a constant, or a value of an older level
     auto& pool = t.pool<scalar_pool<X>>();
     scalar_pool<X>::add(t, pool, y.ref().bits, X(ct));
   }
   template <class X, auto Sh, class Ct> void operator()(const tensor<var<X>, Sh>& y, const Ct& ct) const {
-    if (!y.elements().slot()) return;
+    if (!y.elements().slot() || y.elements().slot()->tape_serial != t.serial) return;
     auto& s = t.at<X>(y.elements().slot()->id);
     if constexpr (tree::tensor_leaf<Ct>) {
       if (!(ct.shape() == y.shape()))
@@ -89,6 +89,19 @@ struct seed_leaf {
     }
   }
   template <class Y, class Ct> void operator()(const Y&, const Ct&) const {}  // an output this level does not reach
+};
+/// Throws when an output of this level's type belongs to another tape: a value that reached f past the probe.
+template <class C> struct check_leaf {
+  const tape& t;
+  template <class X> void operator()(const var<X>& y) const {
+    if constexpr (std::is_same_v<reelem_t<X, double>, C>)
+      if (y.active() && y.serial() != t.serial) tapes::mixed_levels();
+  }
+  template <class X, auto Sh> void operator()(const tensor<var<X>, Sh>& y) const {
+    if constexpr (std::is_same_v<reelem_t<X, double>, C>)
+      if (y.elements().slot() && y.elements().slot()->tape_serial != t.serial) tapes::mixed_levels();
+  }
+  template <class Y> void operator()(const Y&) const {}
 };
 /// Removes the tape's level from an output leaf.
 struct strip_leaf {
@@ -170,25 +183,39 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
   template <class... A> auto run(const A&... a) const {
     static_assert(sizeof...(A) > 0, "ttensor: grad needs at least one argument");
     static_assert((check_argument<A...>(std::integral_constant<int, N>{}) && ...));
-    if constexpr (probing_v<A...>) {
-      using R = std::remove_cvref_t<decltype(f(a...))>;
-      using C = typename level_detail::strip_probe<join_chain_t<double, tree::chain_t<R>, tree::chain_t<A>...>>::type;
-      using K = reverse_detail::call<probe<C>, type_list<A...>, N...>;
-      if constexpr (sizeof...(N) == 1) return answer<K>(level_detail::fake<typename K::template gradient<N>>()..., [] { return level_detail::fake<std::remove_cvref_t<decltype(std::declval<F>()(std::declval<const A&>()...))>>(); });
-      else return answer<K>(level_detail::fake<std::tuple<typename K::template gradient<N>...>>(), [] { return level_detail::fake<R>(); });
+    using Forced = options::forced_chain<O...>;
+    if constexpr (probing_v<A..., Forced>) {
+      using P = probe_of_t<Forced, tree::chain_t<A>...>;
+      using R = typename decltype([]<int... I>(std::integer_sequence<int, I...>) {
+        return std::type_identity<tree::evaluated_t<decltype(std::declval<const F&>()(std::declval<const std::conditional_t<
+            reverse_detail::selected<N...>(I, static_cast<int>(sizeof...(A))), on_probe_t<P, A>, A>&>()...))>>{};
+      }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{}))::type;
+      return looked_at<join_chain_t<double, P, tree::chain_t<R>>, R, A...>();
     } else {
-      using C = base_chain_t<F, options::forced_chain<O...>, A...>;
+      using C = base_chain_t<F, Forced, A...>;
       using K = reverse_detail::call<C, type_list<A...>, N...>;
+      if constexpr (probe_captured_by_v<F, typename K::wrapped>) {
+        return looked_at<C, tree::evaluated_t<decltype(std::apply(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>, A...>();
+      } else {
       reverse_detail::level<C> l;
       const auto w = K::wrap(l.get(), a...);
       const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
+      tree::for_each(reverse_detail::check_leaf<C>{l.get()}, y);
       const auto value = reverse_detail::rank0(main(y));
       reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>>();
       reverse_detail::seed_leaf{l.get()}(value, elem_t<scalar_t<decltype(value)>>(1));
       l.close();
       l.get().sweep();
       return answer<K>(K::gradients(l.get(), w), [&] { return y; });
+      }
     }
+  }
+  /// The types of an answer over the chain C when f gives R, while an outer transform looks at types.
+  template <class C, class R, class... A> static auto looked_at() {
+    using K = reverse_detail::call<probe<typename level_detail::strip_probe<C>::type>, type_list<A...>, N...>;
+    auto result = [] { return level_detail::fake<probed_result_t<C, R>>(); };
+    if constexpr (sizeof...(N) == 1) return answer<K>(level_detail::fake<typename K::template gradient<N>>()..., result);
+    else return answer<K>(level_detail::fake<std::tuple<typename K::template gradient<N>...>>(), result);
   }
   template <class... A, int I> static constexpr bool check_argument(std::integral_constant<int, I>) {
     constexpr int i = I < 0 ? I + static_cast<int>(sizeof...(A)) : I;

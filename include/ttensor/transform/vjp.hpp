@@ -25,6 +25,7 @@ template <class C, class F, class Forced, class... A> class pullback {
     tape_ = l.share();
     w_.emplace(K::wrap(l.get(), a...));
     y_.emplace(tree::evaluate_all(std::apply([&](const auto&... x) { return f_(x...); }, *w_)));
+    tree::for_each(reverse_detail::check_leaf<C>{*tape_}, *y_);
   }
   auto value() const { return tree::map<tree::rebind_t<tree::without<var<C>>, R>>(reverse_detail::strip_leaf{}, *y_); }
 
@@ -51,36 +52,36 @@ template <class G> struct probe_pullback {  // while an outer transform looks at
   template <class Ct> G operator()(const Ct&) const { return level_detail::fake<G>(); }
 };
 
-/// {y, pull}: the value and the pullback of f at x...
-template <class F, class... X> auto vjp(const F& f, const X&... x) {
-  auto run = [&]<class... A>(const A&... a) {
-    if constexpr (probing_v<A...>) {
-      using R = tree::evaluated_t<decltype(f(a...))>;
-      using P = probe<typename level_detail::strip_probe<join_chain_t<double, tree::chain_t<R>, tree::chain_t<A>...>>::type>;
-      using Y = tree::rebind_t<tree::lift_to<P>, R>;
-      using G = std::conditional_t<sizeof...(A) == 1, tree::rebind_t<tree::lift_to<P>, at_t<0, type_list<A...>>>, std::tuple<tree::rebind_t<tree::lift_to<P>, A>...>>;
-      return vjp_result<Y, probe_pullback<G>>{level_detail::fake<Y>(), {}};
+namespace vjp_detail {
+template <class C, class R, class... A> auto looked_at() {  // the types of an answer, while an outer transform looks at types
+  using P = probe<typename level_detail::strip_probe<C>::type>;
+  using G = std::conditional_t<sizeof...(A) == 1, on_probe_t<P, at_t<0, type_list<A...>>>, std::tuple<on_probe_t<P, A>...>>;
+  using Y = on_probe_t<P, R>;
+  return vjp_result<Y, probe_pullback<G>>{level_detail::fake<Y>(), {}};
+}
+template <class Forced, class F, class... A> auto run(const F& f, const A&... a) {
+  if constexpr (probing_v<A..., Forced>) {
+    using P = probe_of_t<Forced, tree::chain_t<A>...>;
+    using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
+    return looked_at<join_chain_t<double, P, tree::chain_t<R>>, R, A...>();
+  } else {
+    using C = base_chain_t<F, Forced, A...>;
+    if constexpr (probe_captured_v<F, tree::rebind_t<tree::wrap_in<var, C>, A>...>) {
+      return looked_at<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<var, C>, A>&>()...))>, A...>();
     } else {
-      using C = base_chain_t<F, double, A...>;
-      using P = pullback<C, F, double, A...>;
+      using P = pullback<C, F, Forced, A...>;
       P pull(f, a...);
       auto y = pull.value();
       return vjp_result<decltype(y), P>{y, static_cast<P&&>(pull)};
     }
-  };
-  return run(tree::evaluate_all(x)...);
+  }
 }
+}  // namespace vjp_detail
+
+/// {y, pull}: the value and the pullback of f at x...
+template <class F, class... X> auto vjp(const F& f, const X&... x) { return vjp_detail::run<double>(f, tree::evaluate_all(x)...); }
 /// The same with outer variables named: vjp(f, closing_over(y...), x...).
-template <class F, class C, class... X> auto vjp(const F& f, closing_over_t<C>, const X&... x) {
-  auto run = [&]<class... A>(const A&... a) {
-    using D = base_chain_t<F, C, A...>;
-    using P = pullback<D, F, C, A...>;
-    P pull(f, a...);
-    auto y = pull.value();
-    return vjp_result<decltype(y), P>{y, static_cast<P&&>(pull)};
-  };
-  return run(tree::evaluate_all(x)...);
-}
+template <class F, class C, class... X> auto vjp(const F& f, closing_over_t<C>, const X&... x) { return vjp_detail::run<C>(f, tree::evaluate_all(x)...); }
 
 /// Hessian times vector, forward over reverse: no matrix is built.
 template <class F, class X, class V, class... O> auto hvp(const F& f, const X& x, const V& v, O... o) { return jvp(grad(f, o...), x, v, o...).y_dot; }

@@ -186,17 +186,24 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
   static constexpr int out = vmap_detail::out_axis<O...>();
   template <int... I, class... A> auto run(std::integer_sequence<int, I...>, const A&... a) const {
     static_assert(((vmap_detail::in_axis<O...>(I) != none) || ...), "ttensor: vmap needs at least one mapped argument; in_axes are all none");
-    if constexpr (probing_v<A...>) {
-      using R = tree::evaluated_t<decltype(f(level_detail::fake<probe_arg_t<vmap_detail::in_axis<O...>(I), A>>()...))>;
-      return level_detail::fake<vmap_detail::outer_type_t<void, R>>();
+    using Forced = options::forced_chain<O...>;
+    if constexpr (probing_v<A..., Forced>) {
+      using P = probe_of_t<Forced, tree::chain_t<A>...>;
+      using R = tree::evaluated_t<decltype(f(std::declval<const probed_arg_t<P, vmap_detail::in_axis<O...>(I), A>&>()...))>;
+      return level_detail::fake<vmap_detail::outer_type_t<void, on_probe_t<P, R>>>();
     } else {
-      using C = join_chain_t<double, double, options::forced_chain<O...>, tree::chain_t<A>..., typename decltype(captured<A...>(std::integer_sequence<int, I...>{}))::type>;
+      using C = join_chain_t<double, double, Forced, tree::chain_t<A>..., typename decltype(captured<A...>(std::integer_sequence<int, I...>{}))::type>;
       using Level = batched<C>;
+      if constexpr (probe_captured_v<F, arg_t<C, vmap_detail::in_axis<O...>(I), A>...>) {
+        using R = tree::evaluated_t<decltype(f(std::declval<const arg_t<C, vmap_detail::in_axis<O...>(I), A>&>()...))>;
+        return level_detail::fake<vmap_detail::outer_type_t<void, probed_result_t<C, R>>>();
+      } else {
       index_t examples = -1;
       auto w = std::tuple<arg_t<C, vmap_detail::in_axis<O...>(I), A>...>{wrap<C, vmap_detail::in_axis<O...>(I)>(examples, a)...};
       const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
       using R = std::remove_cvref_t<decltype(y)>;
       return vmap_detail::join<Level, vmap_detail::outer_type_t<Level, R>>(examples, out, y);
+      }
     }
   }
   template <int Axis, class A> struct probe_arg { using type = typename decltype([] {
@@ -204,8 +211,9 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
     else return std::type_identity<vmap_detail::sliced_t<A>>{};
   }())::type; };
   template <int Axis, class A> using probe_arg_t = typename probe_arg<Axis, A>::type;
+  template <class P, int Axis, class A> using probed_arg_t = std::conditional_t<Axis == none, A, on_probe_t<P, probe_arg_t<Axis, A>>>;
   template <class... A, int... I> static constexpr auto captured(std::integer_sequence<int, I...>) {
-    return level_detail::captured_chain<F, probe_arg_t<vmap_detail::in_axis<O...>(I), A>...>();
+    return level_detail::captured_chain<F, options::forced_chain<O...>, probe_arg_t<vmap_detail::in_axis<O...>(I), A>...>();
   }
   template <class C, int Axis, class A> struct arg { using type = typename decltype([] {
     if constexpr (Axis == none) return std::type_identity<A>{};

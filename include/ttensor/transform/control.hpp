@@ -1,0 +1,261 @@
+// Control flow that every transform understands: cond, for_loop, scan, while_loop.
+//
+// On numbers, duals and taped values the predicate is a bool and one branch runs. On mapped values it has one answer per
+// example: both branches run and each example selects; a loop runs until the last example stops and leaves the others as
+// they are. Branches and states may meet at different levels (a captured variable in one of them): the result has the newest.
+#pragma once
+#include "../tensor/shape_ops.hpp"
+#include "common.hpp"
+
+TTENSOR_BEGIN
+
+/// A bound on the trips of while_loop, which reverse mode needs: the loop is recorded trip by trip.
+struct max_trips {
+  index_t n;
+  explicit max_trips(index_t n_) : n(n_) {
+    if (n < 0) raise<domain_error>("[max_trips] a bound of " + std::to_string(n) + " trips; give 0 or more [TT-D03]");
+  }
+};
+
+namespace control {
+template <class P> inline constexpr bool is_mapped_v = is_batched_v<std::remove_cvref_t<scalar_t<P>>>;
+/// Type of a tree after selecting by a mask M, one answer per example: leaves without the mask's newest level get it.
+template <class M, class T> struct masked { using type = T; };
+template <class M, class T> using masked_t = typename masked<M, T>::type;
+template <class M, class T> requires tree::scalar_leaf_type<T> struct masked<M, T> {
+  static constexpr auto get() {
+    if constexpr (is_probe_v<T>) return std::type_identity<join_chain_t<elem_t<T>, T, M>>{};
+    else if constexpr (batch_levels_v<T> >= batch_levels_v<M>) return std::type_identity<T>{};
+    else return std::type_identity<batched<typename masked<inner_t<M>, T>::type>>{};
+  }
+  using type = typename decltype(get())::type;
+};
+template <class M, class S, auto Sh> struct masked<M, tensor<S, Sh>> { using type = tensor<masked_t<M, S>, Sh>; };
+template <class M, class... T> struct masked<M, std::tuple<T...>> { using type = std::tuple<masked_t<M, T>...>; };
+template <class M, class A, class B> struct masked<M, std::pair<A, B>> { using type = std::pair<masked_t<M, A>, masked_t<M, B>>; };
+template <class M, class T, std::size_t N> struct masked<M, std::array<T, N>> { using type = std::array<masked_t<M, T>, N>; };
+template <class M, class T> struct masked<M, std::vector<T>> { using type = std::vector<masked_t<M, T>>; };
+template <class M, class T> requires tree::is_aggregate_tree_v<T> struct masked<M, T> {
+  using type = tree::rebind_t<tree::lift_to<masked_t<M, reelem_t<typename tree::aggregate_of<T>::scalar, double>>>, T>;
+};
+
+[[noreturn]] inline void parts_differ() {
+  raise<shape_error>("[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S12]");
+}
+template <class M, class T> T select(const M& m, const T& a, const T& b);
+template <class Struct, int I, class M, class A> auto select_field(const M& m, const A& a, const A& b) {
+  using F = tree::field_t<A, I>;
+  if constexpr (!tree::is_static_field_v<Struct, I>) {
+    return select<M, F>(m, tree::field<I>(a), tree::field<I>(b));
+  } else {
+    if constexpr (requires(const F& x) { static_cast<bool>(x == x); })
+      if (!(tree::field<I>(a) == tree::field<I>(b))) parts_differ();
+    return F(tree::field<I>(a));
+  }
+}
+/// a where the mask holds, else b, leaf by leaf.
+template <class M, class T> T select(const M& m, const T& a, const T& b) {
+  if constexpr (tree::tensor_leaf<T> || tree::scalar_leaf_type<T>) {
+    return T(where(m, a, b));
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return T{select<M, std::tuple_element_t<I, T>>(m, std::get<I>(a), std::get<I>(b))...}; }(
+        std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else if constexpr (tree::is_container_v<T> && requires { a.size(); }) {
+    if (a.size() != b.size()) parts_differ();
+    T out;
+    for (std::size_t i = 0; i < a.size(); ++i) out.push_back(select<M, typename T::value_type>(m, a[i], b[i]));
+    return out;
+  } else if constexpr (tree::is_aggregate_tree_v<T>) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return T{select_field<T, I>(m, a, b)...}; }(
+        std::make_integer_sequence<int, tree::field_count<T>()>{});
+  } else {
+    static_assert(sizeof(T) == 0, "ttensor: a result of this type cannot be selected example by example; return scalars, tensors, or trees of them");
+  }
+}
+template <class S> bool any_element(const store<S>& s) {
+  if constexpr (is_batched_v<S>) return any_element(s.inner());
+  else {
+    for (index_t i = 0; i < s.size(); ++i)
+      if (s.get(i)) return true;
+    return false;
+  }
+}
+template <class P> decltype(auto) predicate(const P& p) {  // an answer: bool, or a mapped bool
+  if constexpr (element_proxy<P>) return p.get();
+  else if constexpr (array_like<P>) {
+    static_assert(rank_v<P> == 0, "ttensor: a condition has one answer; take any(...) or all(...), or use where for one answer an element");
+    return tensor<storage_scalar_t<scalar_t<P>>, 0>(p).elements().get(0);
+  } else return (p);
+}
+template <class P> using predicate_t = std::remove_cvref_t<decltype(predicate(std::declval<const P&>()))>;
+
+/// The type in which a state stays under Step: result<T> is the type after one step from T.
+template <class Step, class T> struct fixed_point {
+  using next = tree::common_t<T, typename Step::template result<T>>;
+  template <class Next> struct after : fixed_point<Step, Next> {};
+  template <class Next> requires std::is_same_v<Next, T> struct after<Next> { using type = T; };
+  using type = typename after<next>::type;
+};
+template <class N, class B> struct for_step {
+  template <class T> using result = tree::evaluated_t<decltype(std::declval<const B&>()(std::declval<N&>(), std::declval<const T&>()))>;
+};
+template <class C, class B> struct while_step {
+  template <class T> using test = predicate_t<decltype(std::declval<const C&>()(std::declval<const T&>()))>;
+  template <class T> using body = tree::evaluated_t<decltype(std::declval<const B&>()(std::declval<const T&>()))>;
+  template <class T> struct after { using type = body<T>; };
+  template <class T> requires is_mapped_v<test<T>> struct after<T> { using type = masked_t<test<T>, tree::common_t<T, body<T>>>; };
+  template <class T> using result = typename after<T>::type;
+};
+
+// ---- scan: slices in, stacks out -----------------------------------------------------------------------------------------
+template <class T> struct slice_of { using type = T; };
+template <class T> using slice_of_t = typename slice_of<T>::type;
+template <class S, auto Sh> struct slice_of<tensor<S, Sh>> {
+  static_assert(shape::rank_of<Sh>() > 0, "ttensor: scan walks the first axis of its inputs, and this one has none");
+  using type = typename decltype([] {
+    if constexpr (shape::rank_of<Sh>() == 1) return std::type_identity<S>{};
+    else return std::type_identity<tensor<S, shape::rank_of<Sh>() - 1>>{};
+  }())::type;
+};
+template <class... T> struct slice_of<std::tuple<T...>> { using type = std::tuple<slice_of_t<T>...>; };
+template <class A, class B> struct slice_of<std::pair<A, B>> { using type = std::pair<slice_of_t<A>, slice_of_t<B>>; };
+template <class T, std::size_t N> struct slice_of<std::array<T, N>> { using type = std::array<slice_of_t<T>, N>; };
+template <class T> index_t length(const T& xs) {  // -1: no tensor inside
+  if constexpr (tree::tensor_leaf<T>) return xs.extent(0);
+  else if constexpr (requires { std::tuple_size<T>::value; }) {
+    index_t n = -1;
+    std::apply([&](const auto&... x) {
+      ([&](index_t k) {
+        if (k >= 0 && n >= 0 && k != n)
+          raise<shape_error>("[scan] inputs have " + std::to_string(n) + " and " + std::to_string(k) + " slices along their first axes; give one length [TT-S13]");
+        if (k >= 0) n = k;
+      }(length(x)), ...);
+    }, xs);
+    return n;
+  } else return -1;
+}
+template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
+  if constexpr (tree::tensor_leaf<T>) return slice_of_t<T>(xs(i));
+  else if constexpr (requires { std::tuple_size<T>::value; })
+    return std::apply([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
+  else return xs;
+}
+template <class T> struct stack_of { using type = std::vector<T>; };  // static parts: one a step
+template <class T> using stack_of_t = typename stack_of<T>::type;
+template <class S> requires tree::scalar_leaf_type<S> struct stack_of<S> { using type = tensor<S, 1>; };
+template <class S, auto Sh> struct stack_of<tensor<S, Sh>> { using type = tensor<S, shape::rank_of<Sh>() + 1>; };
+template <class... T> struct stack_of<std::tuple<T...>> { using type = std::tuple<stack_of_t<T>...>; };
+template <class A, class B> struct stack_of<std::pair<A, B>> { using type = std::pair<stack_of_t<A>, stack_of_t<B>>; };
+template <class T, std::size_t N> struct stack_of<std::array<T, N>> { using type = std::array<stack_of_t<T>, N>; };
+template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index_t n) {
+  if constexpr (tree::tensor_leaf<T>) {
+    constexpr int R = T::rank;
+    if (i == 0) {
+      dims<R + 1> e{};
+      e[0] = n;
+      for (int d = 0; d < R; ++d) e[d + 1] = y.extent(d);
+      ys = stack_of_t<T>(e);
+    }
+    ys(i) = y;
+  } else if constexpr (tree::scalar_leaf_type<T>) {
+    if (i == 0) ys = stack_of_t<T>(n);
+    ys(i) = y;
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (store_at<std::tuple_element_t<I, T>>(std::get<I>(ys), std::get<I>(y), i, n), ...); }(
+        std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else {
+    ys.push_back(y);
+  }
+}
+template <class B, class X> struct scan_step {
+  template <class T> using both = std::remove_cvref_t<decltype(std::declval<const B&>()(std::declval<const T&>(), std::declval<const X&>()))>;
+  template <class T> using result = tree::evaluated_t<std::tuple_element_t<0, both<T>>>;
+  template <class T> using output = tree::evaluated_t<std::tuple_element_t<1, both<T>>>;
+};
+}  // namespace control
+
+/// f(x...) where p holds, else g(x...). With a mapped p both run and every example selects. The branches may differ in level.
+template <class P, class F, class G, class... X> auto cond(const P& p, const F& f, const G& g, const X&... x) {
+  return [&]<class... A>(const A&... a) {
+    using Y1 = tree::evaluated_t<decltype(f(a...))>;
+    using Y2 = tree::evaluated_t<decltype(g(a...))>;
+    using Y = tree::common_t<Y1, Y2>;
+    using M = control::predicate_t<P>;
+    if constexpr (control::is_mapped_v<M>) {
+      using Z = control::masked_t<M, Y>;
+      return control::select<M, Z>(control::predicate(p), tree::lift<Z>(Y1(tree::evaluate_all(f(a...)))), tree::lift<Z>(Y2(tree::evaluate_all(g(a...)))));
+    } else {
+      if (control::predicate(p)) return tree::lift<Y>(Y1(tree::evaluate_all(f(a...))));
+      return tree::lift<Y>(Y2(tree::evaluate_all(g(a...))));
+    }
+  }(tree::evaluate_all(x)...);
+}
+
+/// state = body(i, state) for i = 0 ... n - 1.
+template <class N, class B, class S> auto for_loop(N n, const B& body, const S& state) {
+  static_assert(std::is_integral_v<N>, "ttensor: the number of trips of for_loop is an integer; use while_loop for a number that depends on values");
+  using T = typename control::fixed_point<control::for_step<N, B>, tree::evaluated_t<S>>::type;
+  T s = tree::lift<T>(tree::evaluated_t<S>(tree::evaluate_all(state)));
+  for (N i = 0; i < n; ++i) {
+    using R = typename control::for_step<N, B>::template result<T>;
+    s = tree::lift<T>(R(tree::evaluate_all(body(i, std::as_const(s)))));
+  }
+  return s;
+}
+
+/// {carry, ys}: (carry, y) = body(carry, x) for the slices x of xs along their first axis; the ys are stacked along theirs.
+template <class B, class S, class X> auto scan(const B& body, const S& carry, const X& inputs) {
+  const tree::evaluated_t<X> xs = tree::evaluate_all(inputs);
+  using Slice = control::slice_of_t<tree::evaluated_t<X>>;
+  using Step = control::scan_step<B, Slice>;
+  using T = typename control::fixed_point<Step, tree::evaluated_t<S>>::type;
+  using Y = typename Step::template output<T>;
+  T s = tree::lift<T>(tree::evaluated_t<S>(tree::evaluate_all(carry)));
+  control::stack_of_t<Y> ys{};
+  const index_t n = control::length(xs);
+  if (n < 0) raise<shape_error>("[scan] the inputs hold no tensor, so there is nothing to walk; use for_loop [TT-S14]");
+  for (index_t i = 0; i < n; ++i) {
+    auto step = body(std::as_const(s), control::slice_at(xs, i));
+    using R = typename Step::template result<T>;
+    R next(tree::evaluate_all(std::get<0>(step)));
+    control::store_at<Y>(ys, Y(tree::evaluate_all(std::get<1>(step))), i, n);
+    s = tree::lift<T>(next);
+  }
+  return std::pair<T, control::stack_of_t<Y>>{s, ys};
+}
+
+namespace control {
+[[noreturn]] inline void too_many_trips(index_t n) {
+  raise<domain_error>("[while_loop] still running after max_trips{" + std::to_string(n) + "}; raise the bound [TT-D04]");
+}
+template <bool Bounded, class C, class B, class S> auto while_run(const C& continue_if, const B& body, const S& state, index_t bound) {
+  using Step = while_step<C, B>;
+  using T = typename fixed_point<Step, tree::evaluated_t<S>>::type;
+  static_assert(Bounded || !has_var_v<tree::chain_t<T>>,
+                "ttensor: reverse mode through a while_loop without a bound; pass max_trips{n} as its last argument, use for_loop, or give the loop a custom_vjp");
+  using R = typename Step::template body<T>;
+  T s = tree::lift<T>(tree::evaluated_t<S>(tree::evaluate_all(state)));
+  for (index_t i = 0;; ++i) {
+    const auto go_on = continue_if(std::as_const(s));
+    if constexpr (is_mapped_v<predicate_t<decltype(go_on)>>) {
+      const auto mask = predicate(go_on);
+      if (!any_element(mask.elements())) return s;
+      if (Bounded && i >= bound) too_many_trips(bound);
+      s = select<std::remove_cvref_t<decltype(mask)>, T>(mask, tree::lift<T>(R(tree::evaluate_all(body(std::as_const(s))))), s);
+    } else {
+      if (!predicate(go_on)) return s;
+      if (Bounded && i >= bound) too_many_trips(bound);
+      s = tree::lift<T>(R(tree::evaluate_all(body(std::as_const(s)))));
+    }
+  }
+}
+}  // namespace control
+
+/// state = body(state) while continue_if(state). Mapped: until the last example stops; the others stay as they are.
+/// Reverse mode needs a bound: while_loop(c, b, s, max_trips{n}), which throws domain_error when the loop wants more.
+template <class C, class B, class S> auto while_loop(const C& continue_if, const B& body, const S& state) { return control::while_run<false>(continue_if, body, state, 0); }
+template <class C, class B, class S> auto while_loop(const C& continue_if, const B& body, const S& state, max_trips bound) {
+  return control::while_run<true>(continue_if, body, state, bound.n);
+}
+
+TTENSOR_END
