@@ -2,5 +2,5 @@
 #pragma once
 #include "tensor/operators.hpp"
 #include "tensor/factories.hpp"
-#include "tensor/reduce.hpp"
+#include "tensor/reductions.hpp"
 #include "tensor/contraction.hpp"

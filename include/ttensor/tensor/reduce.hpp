@@ -8,12 +8,14 @@ TTENSOR_BEGIN
 
 /// Scalar of a reduced array: integers widen to 64 bits.
 template <class S> using reduced_scalar_t = reelem_t<S, reduced_t<elem_t<S>>>;
+/// The same for a reduction that says what it gives.
+template <class Red, class S> using reduction_scalar_t = reelem_t<S, typename Red::template result<elem_t<S>>>;
 
 namespace reduce_detail {
 template <class Red, bool Columns, class S, class E> struct types {
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    using kernel = run::reduce_kernel<program_of<E>, Red, Columns, core_t<reduced_scalar_t<S>>, eval_detail::leaf_core<L>...>;
+    using kernel = run::reduce_kernel<program_of<E>, Red, Columns, core_t<reduction_scalar_t<Red, S>>, eval_detail::leaf_core<L>...>;
   };
   using kernel = typename with<leaves_of_t<E>>::kernel;
 };
@@ -36,8 +38,8 @@ template <class V> void fill_identity(V* p, index_t n, const V& v) {
 
 /// Reduces `e` (scalar S) over the axes in `set` into a fresh store of `n` elements.
 template <class Red, bool Columns, class S, class E>
-store<reduced_scalar_t<S>> evaluate_reduction(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-  using Q = reduced_scalar_t<S>;
+store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+  using Q = reduction_scalar_t<Red, S>;
   using kernel = typename reduce_detail::types<Red, Columns, S, E>::kernel;
   const auto batch = batch_of<S>(e);
   statement<Q, E> st(e, batch, shape);
@@ -97,28 +99,79 @@ template <int Q, int R> dims<Q> reduced_shape(const dims<R>& s, const axis_set<R
 }
 }  // namespace reduce_detail
 
-template <array_like A> auto sum(const A& a) {
-  auto e = as_expression(a);
-  using E = decltype(e);
-  axis_set<E::rank> all_axes;
-  for (bool& r : all_axes.reduced) r = true;
-  return sum_rule<scalar_t<A>>::template evaluate<false>(e, e.shape(), all_axes).scalar();
+// ---- the call forms of every reduction: op(x), op(x, axis), op(x, axes{0, 2}), each also with keepdims ------------------
+namespace reduce_detail {
+template <class O> inline constexpr int named = -1;  // axes that an argument names; -1: it is something else
+template <class O> requires shape::is_index_v<O> inline constexpr int named<O> = 1;
+template <int N> inline constexpr int named<axes<N>> = N;
+template <class O> inline constexpr bool is_keep = std::is_same_v<O, keepdims_t>;
+template <class... O> constexpr int named_by() {
+  int n = -1;
+  ((n = named<O> >= 0 ? named<O> : n), ...);
+  return n;
 }
-template <array_like A, int N> auto sum(const A& a, const axes<N>& which) {
+template <class I> requires shape::is_index_v<I> axes<1> as_axes(I axis) { return {{static_cast<index_t>(axis)}}; }
+template <int N> const axes<N>& as_axes(const axes<N>& a) { return a; }
+template <class S> struct scalar_of_store;
+template <class S> struct scalar_of_store<store<S>> { using type = S; };
+template <int R> axis_set<R> every_axis() {
+  axis_set<R> s;
+  for (bool& r : s.reduced) r = true;
+  return s;
+}
+template <int R> index_t reduced_count(const dims<R>& shape, const axis_set<R>& set) {
+  index_t n = 1;
+  for (int d = 0; d < R; ++d) n *= set.reduced[d] ? shape[d] : 1;
+  return n;
+}
+
+/// How: name; run<Columns>(e, shape, set) -> store of the reduced values; finish(scalar or tensor, elements reduced to one).
+template <class How, class A, class... O> auto reduce(const How& how, const A& a, const O&... o) {
   auto e = as_expression(a);
-  using E = decltype(e);
+  constexpr int R = decltype(e)::rank, N = named_by<O...>();
+  constexpr bool keep = (is_keep<O> || ...);
+  static_assert(N <= R, "ttensor: a reduction names more axes than the array has");
   const auto shape = e.shape();
-  const auto set = shape::select_axes<E::rank>(which, "sum");
-  return tensor<reduced_scalar_t<scalar_t<A>>, E::rank - N>(sum_rule<scalar_t<A>>::template evaluate<true>(e, shape, set),
-                                                            reduce_detail::reduced_shape<E::rank - N>(shape, set));
+  axis_set<R> set = every_axis<R>();
+  ([&] {
+    if constexpr (named<O> >= 0) set = shape::select_axes<R>(as_axes(o), How::name);
+  }(), ...);
+  const index_t count = reduced_count(shape, set);
+  auto s = how.template run<(N >= 0 && N < R)>(e, shape, set);
+  using Q = typename scalar_of_store<decltype(s)>::type;
+  if constexpr (keep) return how.finish(tensor<Q, R>(static_cast<store<Q>&&>(s), reduced_shape_kept(shape, set)), count);
+  else if constexpr (N >= 0 && R > N) return how.finish(tensor<Q, R - N>(static_cast<store<Q>&&>(s), reduced_shape<R - N>(shape, set)), count);
+  else return how.finish(s.scalar(), count);
 }
-template <array_like A, int N> auto sum(const A& a, const axes<N>& which, keepdims_t) {
-  auto e = as_expression(a);
-  using E = decltype(e);
-  const auto shape = e.shape();
-  const auto set = shape::select_axes<E::rank>(which, "sum");
-  return tensor<reduced_scalar_t<scalar_t<A>>, E::rank>(sum_rule<scalar_t<A>>::template evaluate<true>(e, shape, set),
-                                                        reduce_detail::reduced_shape_kept(shape, set));
-}
+template <class O> inline constexpr bool is_option = named<O> >= 0 || is_keep<O>;
+
+struct sum_how {
+  static constexpr const char* name = "sum";
+  template <bool Columns, class E> static auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+    return sum_rule<storage_scalar_t<typename E::scalar>>::template evaluate<Columns>(e, shape, set);
+  }
+  template <class X> static X finish(X&& x, index_t) { return static_cast<X&&>(x); }
+};
+struct mean_how {
+  static constexpr const char* name = "mean";
+  /// Sums of integers in double, of half and bfloat16 in float.
+  template <bool Columns, class E> static auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+    using T = elem_t<typename E::scalar>;
+    return sum_how::run<Columns>(expr::operand<std::conditional_t<is_differentiable_v<T>, T, double>>(e), shape, set);
+  }
+  template <class X> static X finish(X&& x, index_t n) {
+    x /= static_cast<compute_t<real_t<elem_t<scalar_t<X>>>>>(n);
+    return static_cast<X&&>(x);
+  }
+};
+}  // namespace reduce_detail
+
+#define TTENSOR_REDUCTION(fn)                                                                                        \
+  template <array_like A, class... O> requires(reduce_detail::is_option<O> && ...) auto fn(const A& a, const O&... o) { \
+    return reduce_detail::reduce(reduce_detail::fn##_how{}, a, o...);                                                \
+  }
+TTENSOR_REDUCTION(sum)
+TTENSOR_REDUCTION(mean)
+#undef TTENSOR_REDUCTION
 
 TTENSOR_END

@@ -1,0 +1,326 @@
+// max min prod logsumexp variance stddev norm any all count_nonzero argmax argmin softmax log_softmax.
+//
+// Linear reductions fuse in every mode (reduce.hpp). The others are array operators whose axes are members and whose result
+// keeps the reduced axes with extent 1, so that derivative rules broadcast; the caller drops them.
+#pragma once
+#include "shape_ops.hpp"
+
+TTENSOR_BEGIN
+
+namespace reduce_detail {
+template <int R> axis_set<R + 1> below_batch(const axis_set<R>& s) {  // the same axes of arrays with one more leading axis
+  axis_set<R + 1> b;
+  for (int d = 0; d < R; ++d) b.reduced[d + 1] = s.reduced[d];
+  return b;
+}
+/// Sum over the axes of `set`, which stay with extent 1.
+template <class E, int R> auto sum_kept(const E& x, const axis_set<R>& set) {
+  const auto e = as_expression(x);
+  const auto shape = e.shape();
+  auto s = sum_how::run<true>(e, shape, set);
+  using Q = typename scalar_of_store<decltype(s)>::type;
+  return tensor<Q, R>(static_cast<store<Q>&&>(s), reduced_shape_kept(shape, set));
+}
+/// Integers as double, anything else as it is.
+template <class E> auto as_real(const E& e) {
+  using T = elem_t<typename E::scalar>;
+  return expr::operand<std::conditional_t<is_differentiable_v<T>, T, double>>(e);
+}
+template <int R> void refuse_empty(const char* name, const dims<R>& shape, const axis_set<R>& set) {
+  if (reduced_count(shape, set) == 0 && shape::size(reduced_shape_kept(shape, set)) > 0)
+    raise<domain_error>(std::string("[") + name + "] of an empty range has no value: shape " + shape::text(shape) + "; check the size first [TT-D02]");
+}
+
+// ---- array operators --------------------------------------------------------------------------------------------------
+template <class Red, int R> struct extremum {
+  axis_set<R> set;
+  static constexpr const char* name = Red::name;
+  extremum<Red, R + 1> batched() const { return {below_batch(set)}; }
+  template <bool Columns = true, class E> auto run(const E& a) const {
+    const auto shape = a.shape();
+    refuse_empty(name, shape, set);
+    using T = typename E::scalar;
+    if constexpr (std::is_same_v<T, bool>) {
+      const auto wide = expr::operand<int>(a);
+      tensor<int, R> y(evaluate_reduction<Red, Columns, int>(wide, shape, set), reduced_shape_kept(shape, set));
+      return tensor<bool, R>(apply<not_equal_op>(y, 0));
+    } else {
+      return tensor<T, R>(evaluate_reduction<Red, Columns, T>(a, shape, set), reduced_shape_kept(shape, set));
+    }
+  }
+  template <class E> auto primal(const E& a) const { return run(a); }
+  /// Where a is the extremum; a NaN result is shared by the NaN elements.
+  template <class Y, class A> static auto chosen(const Y& y, const A& a) { return apply<logical_or_op>(apply<equal_op>(a, y), apply<not_equal_op>(a, a)); }
+  template <class Y, class A> auto ties(const Y& y, const A& a) const { return sum_kept(to<elem_t<typename A::scalar>>(chosen(y, a)), set); }
+  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y& y, const A& a) const {
+    return eval(apply<div_op>(sum_kept(apply<where_op>(chosen(y, a), dx, 0), set), ties(y, a)));
+  }
+  template <int, class X, class Y, class A> auto vjp(const X& ct, const Y& y, const A& a) const {
+    return apply<where_op>(chosen(y, a), apply<div_op>(ct, ties(y, a)), 0);
+  }
+};
+
+// Products of all elements but one, by a tree of pairs: exact with zeros, O(n), and made of multiplications only, so every
+// further derivative is right. x: (rows, n).
+template <class A> auto exclusive_products(const A& x) {
+  using S = storage_scalar_t<typename A::scalar>;
+  const index_t m = x.shape()[0], n = x.shape()[1], h = n / 2;
+  tensor<S, 2> out(m, n);
+  if (n <= 1) {
+    out(ellipsis) = 1;
+    return out;
+  }
+  const leaf<S, 2> all_of = array_detail::as_array(x);
+  auto part = [&](index_t a, index_t b) { return leaf<S, 2>{all_of.data, shape::slice(all_of.map, all, range(a, b))}; };
+  tensor<S, 2> pairs(m, n - h);
+  pairs(all, range(0, h)) = part(0, h) * part(h, 2 * h);
+  if (n % 2) pairs(all, range(h, h + 1)) = part(n - 1, n);
+  const tensor<S, 2> outer = exclusive_products(pairs.as_leaf());
+  out(all, range(0, h)) = outer(all, range(0, h)) * part(h, 2 * h);
+  out(all, range(h, 2 * h)) = outer(all, range(0, h)) * part(0, h);
+  if (n % 2) out(all, range(n - 1, n)) = outer(all, range(h, h + 1));
+  return out;
+}
+template <int R> struct product {
+  axis_set<R> set;
+  static constexpr const char* name = "prod";
+  product<R + 1> batched() const { return {below_batch(set)}; }
+  template <bool Columns = true, class E> auto run(const E& a) const {
+    const auto shape = a.shape();
+    using T = typename E::scalar;
+    return tensor<reduced_t<T>, R>(evaluate_reduction<prod_op, Columns, T>(a, shape, set), reduced_shape_kept(shape, set));
+  }
+  template <class E> auto primal(const E& a) const { return run(a); }
+  template <class A> auto others(const A& a) const {  // of the shape of a
+    index_t order[R > 0 ? R : 1], back[R > 0 ? R : 1];
+    int k = 0;
+    for (int pass = 0; pass < 2; ++pass)
+      for (int d = 0; d < R; ++d)
+        if (set.reduced[d] == (pass == 1)) order[k++] = d;
+    for (int d = 0; d < R; ++d) back[order[d]] = d;
+    const auto moved = view_detail::remap(a, [&](const layout_map<R>& m) { return view_detail::permuted(m, order, name); });
+    const auto shape = moved.shape();
+    const index_t n = reduced_count(a.shape(), set), m = n ? shape::size(shape) / n : 0;
+    auto flat = exclusive_products(ttensor::reshape<2>(moved, dims<2>{{m, n}}));
+    auto full = ttensor::reshape<R>(flat.as_leaf(), shape);
+    return view_detail::remap(full, [&](const layout_map<R>& q) { return view_detail::permuted(q, back, name); });
+  }
+  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y&, const A& a) const { return sum_kept(apply<mul_op>(dx, others(a)), set); }
+  template <int, class X, class Y, class A> auto vjp(const X& ct, const Y&, const A& a) const { return apply<mul_op>(ct, others(a)); }
+};
+
+template <class E, int R> auto log_sum_exp(const E& a, const axis_set<R>& set) {  // plain numbers
+  using T = typename E::scalar;
+  const auto shape = a.shape(), kept = reduced_shape_kept(shape, set);
+  tensor<T, R> m(evaluate_reduction<max_op, true, T>(a, shape, set), kept);
+  m = apply<where_op>(apply<isfinite_op>(m), m, 0);
+  return tensor<T, R>(log(sum_kept(exp(a - m), set)) + m);
+}
+template <int R> struct log_sum_exp_operator {
+  axis_set<R> set;
+  static constexpr const char* name = "logsumexp";
+  log_sum_exp_operator<R + 1> batched() const { return {below_batch(set)}; }
+  template <class E> auto primal(const E& a) const { return log_sum_exp(a, set); }
+  // exp(a - y): the weights of the sum; 0 where everything is -inf
+  template <class Y, class A> static auto weights(const Y& y, const A& a) {
+    return apply<where_op>(apply<equal_op>(y, -std::numeric_limits<double>::infinity()), 0, apply<exp_op>(apply<sub_op>(a, y)));
+  }
+  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y& y, const A& a) const { return sum_kept(apply<absorb2_op>(dx, weights(y, a)), set); }
+  template <int, class X, class Y, class A> auto vjp(const X& ct, const Y& y, const A& a) const { return apply<absorb_op>(ct, weights(y, a)); }
+};
+
+template <int R> struct softmax_operator {
+  axis_set<R> set;
+  static constexpr const char* name = "softmax";
+  softmax_operator<R + 1> batched() const { return {below_batch(set)}; }
+  template <class E> auto primal(const E& a) const {
+    using T = typename E::scalar;
+    const auto shape = a.shape();
+    tensor<T, R> m(evaluate_reduction<max_op, true, T>(a, shape, set), reduced_shape_kept(shape, set));
+    m = apply<where_op>(apply<isfinite_op>(m), m, 0);
+    tensor<T, R> e = exp(a - m);
+    tensor<T, R> s = sum_kept(e, set);
+    s = apply<where_op>(apply<equal_op>(s, 0), 1, s);  // a row that is all -inf: zeros
+    e /= s;
+    return e;
+  }
+  // dy = y (dx - sum(y dx)); the map is symmetric
+  template <class X, class Y> auto linear(const X& x, const Y& y) const {
+    return apply<mul_op>(y, apply<sub_op>(x, sum_kept(apply<mul_op>(y, x), set)));
+  }
+  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y& y, const A&) const { return eval(linear(dx, y)); }
+  template <int, class X, class Y, class A> auto vjp(const X& ct, const Y& y, const A&) const { return linear(ct, y); }
+};
+template <int R> struct log_softmax_operator {
+  axis_set<R> set;
+  static constexpr const char* name = "log_softmax";
+  log_softmax_operator<R + 1> batched() const { return {below_batch(set)}; }
+  template <class E> auto primal(const E& a) const {
+    using T = typename E::scalar;
+    auto y = log_sum_exp(a, set);
+    y = apply<where_op>(apply<equal_op>(y, -std::numeric_limits<double>::infinity()), 0, y);
+    return tensor<T, R>(a - y);
+  }
+  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y& y, const A&) const {
+    return eval(apply<sub_op>(dx, sum_kept(apply<mul_op>(apply<exp_op>(y), dx), set)));
+  }
+  template <int, class X, class Y, class A> auto vjp(const X& ct, const Y& y, const A&) const {
+    return apply<sub_op>(ct, apply<mul_op>(apply<exp_op>(y), sum_kept(ct, set)));
+  }
+};
+
+/// Position of the first extremum, row-major over the reduced axes; the first NaN wins.
+template <class Better, int R> struct arg_extremum {
+  axis_set<R> set;
+  static constexpr const char* name = std::is_same_v<Better, greater_op> ? "argmax" : "argmin";
+  arg_extremum<Better, R + 1> batched() const { return {below_batch(set)}; }
+  template <class E> auto primal(const E& a) const {
+    const auto l = array_detail::as_array(a);
+    const auto shape = l.map.extent, kept = reduced_shape_kept(shape, set);
+    refuse_empty(name, shape, set);
+    tensor<std::int64_t, R> y(store<std::int64_t>::make(shape::size(kept)), kept);
+    const index_t n = reduced_count(shape, set), m = n ? shape::size(shape) / n : 0;
+    std::int64_t* to = y.data();
+    const auto* from = l.data.base + l.map.offset;
+    dims<R> outer{};
+    for (index_t i = 0; i < m; ++i) {
+      index_t at = 0, best_at = 0;
+      for (int d = 0; d < R; ++d) at += outer[d] * l.map.stride[d];
+      dims<R> inner{};
+      auto best = from[at];
+      for (index_t k = 0; k < n; ++k) {
+        index_t q = at;
+        for (int d = 0; d < R; ++d) q += inner[d] * l.map.stride[d];
+        const auto v = from[q];
+        if (best == best && (Better::primal(v, best) || v != v)) best = v, best_at = k;
+        step(inner, shape, true);
+      }
+      to[i] = best_at;
+      step(outer, shape, false);
+    }
+    return y;
+  }
+
+ private:
+  void step(dims<R>& i, const dims<R>& shape, bool reduced) const {
+    for (int d = R - 1; d >= 0; --d) {
+      if (set.reduced[d] != reduced) continue;
+      if (++i[d] < shape[d]) return;
+      i[d] = 0;
+    }
+  }
+};
+
+// ---- how the public functions run ---------------------------------------------------------------------------------------
+struct plain_finish {
+  template <class X> static X finish(X&& x, index_t) { return static_cast<X&&>(x); }
+};
+/// An array operator: numbers fused with their producer where it can, other kinds through its rules.
+template <template <int> class Op, bool Real> struct operator_how : plain_finish {
+  static constexpr const char* name = Op<1>::name;
+  template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>&, const axis_set<E::rank>& set) {
+    const Op<E::rank> op{set};
+    auto e = [&] {
+      if constexpr (Real) return as_real(x);
+      else return x;
+    }();
+    if constexpr (depth_v<storage_scalar_t<typename decltype(e)::scalar>> > 0) return apply_array(op, e).elements().alias();
+    else if constexpr (requires { op.template run<Columns>(e); }) return op.template run<Columns>(e).elements().alias();
+    else return op.primal(array_detail::as_array(e)).elements().alias();
+  }
+};
+template <int R> using max_operator = extremum<max_op, R>;
+template <int R> using min_operator = extremum<min_op, R>;
+template <int R> using argmax_operator = arg_extremum<greater_op, R>;
+template <int R> using argmin_operator = arg_extremum<less_op, R>;
+
+struct variance_how {
+  static constexpr const char* name = "variance";
+  template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+    const auto a = array_detail::as_array(as_real(x));
+    const auto centre = mean_how::finish(sum_kept(a, set), reduced_count(shape, set));
+    const auto d = a - centre;
+    return sum_how::run<Columns>(apply<square_op>(d), shape, set);
+  }
+  template <class X> static X finish(X&& x, index_t n) { return mean_how::finish(static_cast<X&&>(x), n); }
+};
+/// sqrt whose derivative at 0 is 0: the root of a sum of squares.
+struct root_op : real_elementwise<1> {
+  static constexpr const char* name = "root";
+  static constexpr unsigned reads(int) { return 2u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return math::sqrt(a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) {
+    const auto zero = ops::is_equal(y, 0);
+    return grads{ops::choose(zero, 0, ops::over(0.5, ops::choose(zero, 1, y)))};
+  }
+};
+template <class X> auto root(const X& x) {
+  if constexpr (array_like<X>) return eval(apply<root_op>(x));
+  else return apply<root_op>(x);
+}
+struct stddev_how : variance_how {
+  static constexpr const char* name = "stddev";
+  template <class X> static auto finish(X&& x, index_t n) { return root(variance_how::finish(static_cast<X&&>(x), n)); }
+};
+struct norm_how {
+  static constexpr const char* name = "norm";
+  template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+    return sum_how::run<Columns>(apply<square_op>(as_real(x)), shape, set);
+  }
+  template <class X> static auto finish(X&& x, index_t) { return root(x); }
+};
+/// Counts elements that are (Zero: are not) different from 0; Flag: whether there are any, as a mask.
+template <bool Zero, int Flag> struct count_how {
+  static constexpr const char* name = Flag == 0 ? "count_nonzero" : Zero ? "all" : "any";
+  template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+    using Test = std::conditional_t<Zero, equal_op, not_equal_op>;
+    return sum_how::run<Columns>(apply<Test>(x, 0), shape, set);
+  }
+  template <class X> static auto finish(X&& x, index_t) {
+    if constexpr (Flag == 0) return static_cast<std::remove_cvref_t<X>>(static_cast<X&&>(x));
+    else if constexpr (array_like<X>) return eval(apply<std::conditional_t<Zero, equal_op, not_equal_op>>(x, 0));
+    else return apply<std::conditional_t<Zero, equal_op, not_equal_op>>(x, 0);
+  }
+};
+using max_how = operator_how<max_operator, false>;
+using min_how = operator_how<min_operator, false>;
+using prod_how = operator_how<product, false>;
+using logsumexp_how = operator_how<log_sum_exp_operator, true>;
+using argmax_how = operator_how<argmax_operator, false>;
+using argmin_how = operator_how<argmin_operator, false>;
+using count_nonzero_how = count_how<false, 0>;
+using any_how = count_how<false, 1>;
+template <template <int> class Op, class A> auto along(const A& a, index_t axis) {
+  auto e = as_real(as_expression(a));
+  constexpr int R = decltype(e)::rank;
+  axis_set<R> set;
+  set.reduced[shape::normalize_axis(axis, R, Op<R>::name)] = true;
+  return apply_array(Op<R>{set}, e);
+}
+}  // namespace reduce_detail
+
+#define TTENSOR_REDUCTION(fn)                                                                                           \
+  template <array_like A, class... O> requires(reduce_detail::is_option<O> && ...) auto fn(const A& a, const O&... o) { \
+    return reduce_detail::reduce(reduce_detail::fn##_how{}, a, o...);                                                   \
+  }
+TTENSOR_REDUCTION(max)
+TTENSOR_REDUCTION(min)
+TTENSOR_REDUCTION(prod)
+TTENSOR_REDUCTION(logsumexp)
+TTENSOR_REDUCTION(argmax)
+TTENSOR_REDUCTION(argmin)
+TTENSOR_REDUCTION(variance)
+TTENSOR_REDUCTION(stddev)
+TTENSOR_REDUCTION(norm)
+TTENSOR_REDUCTION(count_nonzero)
+TTENSOR_REDUCTION(any)
+#undef TTENSOR_REDUCTION
+/// all(x), all(x, axis), ...: whether every element is different from 0. (Uncalled, `all` is a slice.)
+template <class... A> auto all_t::operator()(const A&... a) const { return reduce_detail::reduce(reduce_detail::count_how<true, 1>{}, a...); }
+
+/// exp(x) / sum(exp(x)) along an axis; zeros where the whole row is -inf.
+template <array_like A> auto softmax(const A& a, index_t axis) { return reduce_detail::along<reduce_detail::softmax_operator>(a, axis); }
+/// log(softmax(x)), without overflow; -inf where the whole row is -inf.
+template <array_like A> auto log_softmax(const A& a, index_t axis) { return reduce_detail::along<reduce_detail::log_softmax_operator>(a, axis); }
+
+TTENSOR_END
