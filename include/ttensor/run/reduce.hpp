@@ -95,7 +95,8 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
     const index_t tail = n % N;
     char room[room_bytes()];
     char* home[planes];
-    for (bool last = false;;) {
+    bool last = false;
+    for (;;) {
       for (; todo > 0; --todo) {
         const acc a = core_io<Out, N>::template load<0>(p, here);
         core_io<Out, N>::template store<0>(Red::combine(a, value(u, p, here)), p, here);
@@ -107,7 +108,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       for (int k = 0; k < planes; ++k) home[k] = p[k];
       stage(p, step, room, tail);
     }
-    if (tail != 0)
+    if (last)
       for (int k = 0; k < outs; ++k) std::memcpy(home[k], room + room_of(k), static_cast<std::size_t>(tail * bytes[k]));
   }
   template <class V> static V first_lanes(const V& v, int n) {
