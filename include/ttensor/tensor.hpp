@@ -3,4 +3,6 @@
 #include "tensor/operators.hpp"
 #include "tensor/factories.hpp"
 #include "tensor/reductions.hpp"
+#include "tensor/fixed.hpp"
+#include "tensor/reduce.hpp"
 #include "tensor/contraction.hpp"

@@ -103,18 +103,29 @@ template <class S, class E> struct nested_statement_node final : tape_node {
       if (has[I]) give(t, at<K>(taped_leaves), at<I>(a));
     }
   }
+  // One rule is one statement over placeholders, so that a value the rule reads several times is one leaf.
+  static constexpr int rule_depth = 1 << 20;
+  template <int K, class L> static auto placeholder(const L& l) { return arg<rule_depth, K, typename L::scalar, L::rank>{l.shape()}; }
   template <int I, class Op, int... J> void back(tape&, const values& v, adjoints& a, bool* has, ins<Op, J...>) {
     if constexpr (table.at[I].active) {
       if (!has[I]) return;
-      const auto g = Op::partials(at<J>(v)..., at<I>(v));
-      [&]<int... K>(std::integer_sequence<int, K...>) { (push<I, K, Op>(a, has, at<K>(g)), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(J))>{});
+      [&]<int... K>(std::integer_sequence<int, K...>) {
+        const auto g = Op::partials(placeholder<K + 2>(at<J>(v))..., placeholder<1>(at<I>(v)));
+        (push<I, K, Op>(a, has, at<K>(g), operand<I>(v), operand<J>(v)...), ...);
+      }(std::make_integer_sequence<int, static_cast<int>(sizeof...(J))>{});
     }
   }
-  template <int I, int J, class Op, class G> void push(adjoints& a, bool* has, const G& g) {
+  template <int I> static auto operand(const values& v) {  // values that no rule reads were not computed
+    if constexpr (table.at[I].needed) return at<I>(v);
+    else return scalar_leaf<double>{0};
+  }
+  template <int I, int J, class Op, class G, class... V> void push(adjoints& a, bool* has, const G& g, const V&... operand) {
     constexpr int c = table.at[I].operand[J];
     if constexpr (table.at[c].active) {
-      const auto d = sweeping::scale<Op>(at<I>(a), g);
-      if (has[c]) at<c>(a) = as_adjoint<c>(apply<add_op>(at<c>(a), d));
+      auto body = sweeping::scale<Op>(placeholder<0>(at<I>(a)), g);
+      using Body = decltype(body);
+      const let_node<rule_depth, Body, adjoint_t<I>, V...> d{make_bundle(at<I>(a), operand...), body};
+      if (has[c]) at<c>(a) = as_adjoint<c>(expr::make_node<add_op>(adjoint_t<c>(at<c>(a)), expr::operand<elem_t<typename adjoint_t<c>::scalar>>(d)));
       else at<c>(a) = as_adjoint<c>(d);
       has[c] = true;
     }

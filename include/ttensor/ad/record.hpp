@@ -110,6 +110,7 @@ template <class S, class E> struct statement_node final : tape_node {
     static constexpr int targets_count = (taped_vars<L>() + ... + 0);
   };
   using kernel = typename with<leaf_list>::kernel;
+  static_assert(kernel::planes <= run::max_planes, "ttensor: too many taped arrays in one statement; evaluate a part with eval() first");
   static constexpr int value_planes = with<leaf_list>::table::count, target_count = with<leaf_list>::targets_count;
 
   struct saved {

@@ -9,7 +9,7 @@ TTENSOR_BEGIN
 namespace run {
 
 inline constexpr int max_rank = 12;       // batch axes included
-inline constexpr int max_planes = 40;     // of one statement
+inline constexpr int max_planes = 96;     // of one statement
 inline constexpr int broadcast_packs = 4; // a broadcast element is repeated over this many packs
 
 /// Where a kernel reads or writes: step is the bytes from one pack to the next, 0 for a repeated element.

@@ -1,0 +1,114 @@
+// fixed<T, E...>: all extents in the type, elements inside the object: no allocation, usable in constant expressions.
+#pragma once
+#include "tensor.hpp"
+
+TTENSOR_BEGIN
+
+/// Leaf over a fixed tensor: carries the elements by value, so an expression of locals can be returned.
+template <class T, auto Shape> struct fixed_leaf {
+  using ttensor_expression = void;
+  using scalar = T;
+  static constexpr int rank = shape::rank_of<Shape>();
+  static constexpr index_t size = decltype(Shape)::static_size;
+  array<T, static_cast<int>(size)> elements;
+  dims<rank> shape() const { return shape::static_dims<Shape>(); }
+  template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
+  template <class F> TTENSOR_INLINE void planes(F&& f) const {
+    const dims<rank> e = shape();
+    f(std::type_identity<T>{}, plane<rank>{elements.v, e, shape::row_major(e), nullptr});
+  }
+};
+
+template <class T, auto Shape> requires(depth_v<T> == 0 && shape::all_static<Shape>())
+class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape, host, row_major>, T, shape::rank_of<Shape>()> {
+  static constexpr int R = shape::rank_of<Shape>();
+  static constexpr index_t N = decltype(Shape)::static_size;
+  using base = array_interface<tensor, T, R>;
+
+ public:
+  using ttensor_tensor = void;
+  static constexpr int rank = R;
+  static constexpr auto shape_parameter = Shape;
+
+  constexpr tensor() : v_{} {}
+  explicit tensor(const dims<R>& e) : v_{} { check(e); }
+  constexpr tensor(const tensor_detail::nested_t<T, R>& l) requires(R > 0) : v_{} {
+    index_t at = 0;
+    fill<R>(l, at, 0);
+  }
+  template <class E> requires(expression<E> || (array_object<E> && !std::is_same_v<std::remove_cvref_t<E>, tensor>)) tensor(const E& e) : v_{} { *this = e; }
+  tensor(const store<T>& s, const dims<R>& e) : v_{} {
+    check(e);
+    for (index_t i = 0; i < N; ++i) v_[i] = s.get(i);
+  }
+  template <class E> requires(expression<E> || (array_object<E> && !std::is_same_v<std::remove_cvref_t<E>, tensor>)) tensor& operator=(const E& e) {
+    static_assert(rank_v<E> == R, "ttensor: a fixed tensor is assigned from an expression of the same rank");
+    auto x = tensor_detail::as_elem<T>(e);
+    check(x.shape());
+    statement<T, decltype(x)> st(x, {}, x.shape());
+    array<T, static_cast<int>(N)> y;  // through a temporary: leaves may be this very tensor
+    st.set_output(0, y.v, shape::row_major(st.extent));
+    st.run(true, false);
+    ++counts.loops;
+    v_ = y;
+    return *this;
+  }
+  tensor& operator=(const T& v) {
+    for (T& x : v_) x = v;
+    return *this;
+  }
+  template <class E> tensor& operator+=(const E& e) { return *this = *this + e; }
+  template <class E> tensor& operator-=(const E& e) { return *this = *this - e; }
+  template <class E> tensor& operator*=(const E& e) { return *this = *this * e; }
+  template <class E> tensor& operator/=(const E& e) { return *this = *this / e; }
+
+  layout_map<R> map() const { return layout_map<R>::row_major(shape::static_dims<Shape>()); }
+  store<T> elements() const {
+    store<T> s = store<T>::make(N);
+    std::memcpy(s.writable(), v_.v, sizeof(T) * static_cast<std::size_t>(N));
+    return s;
+  }
+  fixed_leaf<T, Shape> as_leaf() const { return {v_}; }
+
+  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) constexpr T& operator()(I... i) & { return v_[index(i...)]; }
+  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) constexpr T operator()(I... i) const& { return v_[index(i...)]; }
+  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  auto operator()(const A&... a) & {  // aliases this object, which must stay alive
+    auto m = shape::slice(map(), a...);
+    return view_of<T, decltype(m.extent)::size()>(store<T>::borrowed(v_.v, N), m);
+  }
+  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  auto operator()(const A&... a) const& {
+    auto m = shape::slice(map(), a...);
+    return view_of<const T, decltype(m.extent)::size()>(elements(), m);
+  }
+  constexpr const T* data() const { return v_.v; }
+  constexpr T* data() { return v_.v; }
+
+ private:
+  static void check(const dims<R>& e) {
+    for (int d = 0; d < R; ++d)
+      if (e[d] != shape::extent_of<Shape>(d)) tensor_detail::fixed_extent(e[d], shape::extent_of<Shape>(d), d);
+  }
+  template <class... I> static constexpr index_t index(I... i) {
+    const index_t v[] = {static_cast<index_t>(i)..., 0};
+    index_t at = 0;
+    for (int d = 0; d < R; ++d) {
+      const index_t n = shape::extent_of<Shape>(d);
+      at = at * n + (TTENSOR_CHECK_BOUNDS ? shape::normalize_index(v[d], n, d) : v[d] < 0 ? v[d] + n : v[d]);
+    }
+    return at;
+  }
+  template <int Q> constexpr void fill(const tensor_detail::nested_t<T, Q>& l, index_t& at, int d) {
+    if (static_cast<index_t>(l.size()) != shape::extent_of<Shape>(d)) tensor_detail::fixed_extent(static_cast<index_t>(l.size()), shape::extent_of<Shape>(d), d);
+    for (const auto& x : l) {
+      if constexpr (Q > 1) fill<Q - 1>(x, at, d + 1);
+      else v_[at++] = x;
+    }
+  }
+  array<T, static_cast<int>(N)> v_;
+};
+/// Fixed extents: fixed<double, 3, 3>.
+template <class T, index_t... E> using fixed = tensor<T, extents<E...>>;
+
+TTENSOR_END
