@@ -6,3 +6,5 @@
 #include "tensor/fixed.hpp"
 #include "tensor/reduce.hpp"
 #include "tensor/contraction.hpp"
+#include "tensor/indexing.hpp"
+#include "tensor/linalg.hpp"

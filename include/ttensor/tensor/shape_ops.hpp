@@ -166,4 +166,16 @@ template <array_like A, std::integral... I> auto reshape(A&& a, I... n) {
 }
 template <array_like A> auto flatten(A&& a) { return reshape(static_cast<A&&>(a), -1); }
 
+namespace array_detail {
+/// t summed over the axes on which e has extent 1, repeated on those it lacks.
+template <class S, int R> auto fitted(const tensor<S, R>& t, const dims<R>& e) {
+  axis_set<R> set;
+  bool any = false;
+  for (int d = 0; d < R; ++d) any = (set.reduced[d] = e[d] == 1 && t.shape()[d] != 1) || any;
+  if (!any) return broadcast_to(t.as_leaf(), e);
+  const auto kept = reduce_detail::reduced_shape_kept(t.shape(), set);
+  return broadcast_to(leaf<S, R>{sum_rule<S>::template evaluate<true>(t.as_leaf(), t.shape(), set).snap(), layout_map<R>::row_major(kept)}, e);
+}
+}  // namespace array_detail
+
 TTENSOR_END

@@ -30,7 +30,7 @@ template <int A> struct out_of<out_axes_t<A>> {
   static constexpr bool given = true;
   static constexpr int axis = A;
 };
-template <class... O> constexpr int in_axis(int i) {
+template <class... O> constexpr int in_axis([[maybe_unused]] int i) {
   int axis = 0;
   ([&] {
     if constexpr (in_of<O>::given) axis = i < in_of<O>::count ? in_of<O>::at(i) : none;

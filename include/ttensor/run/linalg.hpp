@@ -1,0 +1,90 @@
+// Cholesky factor and triangular substitution of one matrix of numbers. Large ones go block by block through the matrix product.
+#pragma once
+#include <cmath>  // sqrt
+#include "matmul.hpp"
+
+TTENSOR_BEGIN
+namespace run {
+
+namespace linalg_detail {
+inline constexpr index_t block = 64;
+template <class T> inline constexpr bool has_product_v = std::is_same_v<T, float> || std::is_same_v<T, double>;
+/// c -= a b, where a (m, k) is read through its strides.
+template <class T> void subtract_product(index_t m, index_t n, index_t k, const T* a, index_t a_row, index_t a_col, const T* b, index_t b_row, index_t b_col, T* c,
+                                         index_t c_row) {
+  if (m == 0 || n == 0 || k == 0) return;
+  scratch<T> minus(m * k);
+  for (index_t i = 0; i < m; ++i)
+    for (index_t p = 0; p < k; ++p) minus.data()[i * k + p] = -a[i * a_row + p * a_col];
+  multiply<T>({m, n, k, k, 1, b_row, b_col, c_row, true}, minus.data(), b, c);
+}
+}  // namespace linalg_detail
+
+/// Overwrites x (n, m), rows `x_row` apart, with the solution of a z = x; reads the lower or the upper triangle of a only.
+template <class T> void substitute(bool lower, index_t n, index_t m, const T* a, index_t a_row, index_t a_col, T* x, index_t x_row) {
+  if constexpr (linalg_detail::has_product_v<T>) {
+    constexpr index_t block = linalg_detail::block;
+    if (n > block && m > 1) {
+      const index_t blocks = (n + block - 1) / block;
+      for (index_t q = 0; q < blocks; ++q) {
+        const index_t i = (lower ? q : blocks - 1 - q) * block, rows = n - i < block ? n - i : block, solved = lower ? 0 : i + rows;
+        linalg_detail::subtract_product<T>(rows, m, lower ? i : n - solved, a + i * a_row + solved * a_col, a_row, a_col, x + solved * x_row, x_row, 1,
+                                           x + i * x_row, x_row);
+        substitute<T>(lower, rows, m, a + i * (a_row + a_col), a_row, a_col, x + i * x_row, x_row);
+      }
+      return;
+    }
+  }
+  for (index_t q = 0; q < n; ++q) {
+    const index_t i = lower ? q : n - 1 - q, from = lower ? 0 : i + 1, to = lower ? i : n;
+    T* row = x + i * x_row;
+    const T pivot = a[i * (a_row + a_col)];
+    if (m == 1) {
+      T v = row[0];
+      for (index_t j = from; j < to; ++j) v = T(v - a[i * a_row + j * a_col] * x[j * x_row]);
+      row[0] = v / pivot;
+    } else {
+      for (index_t j = from; j < to; ++j) {
+        const T f = a[i * a_row + j * a_col];
+        const T* other = x + j * x_row;
+        for (index_t c = 0; c < m; ++c) row[c] = T(row[c] - f * other[c]);
+      }
+      for (index_t c = 0; c < m; ++c) row[c] = row[c] / pivot;
+    }
+  }
+}
+
+/// Overwrites the symmetric matrix in l (n, n) with its lower Cholesky factor, zeros above. Returns the row whose pivot (which
+/// it then holds on the diagonal) is not positive, or -1. Reads the lower triangle.
+template <class T> index_t factor_cholesky(index_t n, T* l, index_t row) {
+  constexpr index_t block = linalg_detail::block;
+  for (index_t start = 0; start < n; start += linalg_detail::has_product_v<T> ? block : n) {
+    const index_t stop = linalg_detail::has_product_v<T> && n - start > block ? start + block : n;
+    for (index_t i = start; i < n; ++i)
+      for (index_t j = start; j <= i && j < stop; ++j) {
+        T v = l[i * row + j];
+        for (index_t p = start; p < j; ++p) v = T(v - l[i * row + p] * l[j * row + p]);
+        if (i == j) {
+          if (!(v > T(0))) {
+            l[i * row + i] = v;
+            return i;
+          }
+          using std::sqrt;
+          v = sqrt(v);
+        } else {
+          v = v / l[j * row + j];
+        }
+        l[i * row + j] = v;
+      }
+    if constexpr (linalg_detail::has_product_v<T>) {
+      const T* p = l + stop * row + start;
+      linalg_detail::subtract_product<T>(n - stop, n - stop, stop - start, p, row, 1, p, 1, row, l + stop * (row + 1), row);
+    }
+  }
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = i + 1; j < n; ++j) l[i * row + j] = T(0);
+  return -1;
+}
+
+}  // namespace run
+TTENSOR_END
