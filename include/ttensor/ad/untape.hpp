@@ -41,6 +41,9 @@ template <class S> auto untape_leaf(const scalar_leaf<S>& l) {
 }
 
 /// The same expression below the tape.
+template <class Op, class... A> auto untape_expression(const node<Op, A...>& e);
+template <int D, int K, class S, int R> auto untape_expression(const arg<D, K, S, R>& a);
+template <int D, class Body, class... B> auto untape_expression(const let_node<D, Body, B...>& e);
 template <class L> auto untape_expression(const L& l) { return untape_leaf(l); }
 template <class Op, class... A> auto untape_expression(const node<Op, A...>& e) {
   return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_node<Op>(untape_expression(at<I>(e.args))...); }(

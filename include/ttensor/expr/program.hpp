@@ -38,8 +38,8 @@ template <class New, int Slots, class... Ins> constexpr auto append(type_list<In
 template <int D, int K, class... Env> constexpr int lookup() {
   int found = -1;
   auto one = [&]<int E, int... I>(bound<E, I...>) {
-    if (E == D) {
-      int v[] = {I...};
+    if (E == D && found < 0) {  // the innermost
+      const int v[] = {I...};
       found = v[K];
     }
   };
@@ -51,7 +51,12 @@ template <class E> struct lower {  // a leaf: a new slot
   template <class List, int Slots, class... Env> static constexpr auto run() { return append<ld<Slots>, Slots + 1>(List{}); }
 };
 template <int D, int K, class S, int R> struct lower<arg<D, K, S, R>> {
-  template <class List, int Slots, class... Env> static constexpr auto run() { return state<List, Slots, lookup<D, K, Env...>()>{}; }
+  template <class List, int Slots, class... Env> static constexpr auto run() {
+    static_assert(lookup<D, K, Env...>() >= 0,
+                  "ttensor: the argument of the function of let or fuse is evaluated inside that function; return an expression, and "
+                  "reduce or evaluate outside of it");
+    return state<List, Slots, lookup<D, K, Env...>()>{};
+  }
 };
 // operands in order, carrying the instruction list; `Done` are the instruction numbers so far
 template <class List, int Slots, class... Env, int... Done> constexpr auto operands(int_list<Done...> d, type_list<>, type_list<Env...>) {

@@ -1,5 +1,6 @@
 // The public elementwise functions and operators, stamped once for tensors, expressions and every kind of scalar.
 #pragma once
+#include "../expr/let.hpp"
 #include "../ops/list.hpp"
 #include "tensor.hpp"
 
@@ -62,6 +63,19 @@ template <operand A> TTENSOR_INLINE decltype(auto) operator+(A&& a) { return sta
 template <class C, class A, class B> requires(operand<C> || operand<A> || operand<B>) TTENSOR_INLINE auto where(C&& c, A&& a, B&& b) {
   return apply<where_op>(static_cast<C&&>(c), static_cast<A&&>(a), static_cast<B&&>(b));
 }
+// += and its relatives for scalars of a kind; the left side gives its tape entry to the result, unless it is the right side too
+#define TTENSOR_COMPOUND(op)                                                                                               \
+  template <scalar_kind S, operand_or_number B> requires(!array_like<B> && std::is_same_v<S, std::remove_cvref_t<S>>) TTENSOR_INLINE S& operator op##=(S& a, const B& b) { \
+    if constexpr (std::is_same_v<S, B>)                                                                                    \
+      if (&a == &b) return a = S(a op b);                                                                                  \
+    return a = S(static_cast<S&&>(a) op b);                                                                                \
+  }
+TTENSOR_COMPOUND(+)
+TTENSOR_COMPOUND(-)
+TTENSOR_COMPOUND(*)
+TTENSOR_COMPOUND(/)
+#undef TTENSOR_COMPOUND
+
 /// Left and right shifts of integers; `<<` of a stream prints.
 template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<A>>> TTENSOR_INLINE auto operator<<(A&& a, B&& b) {
   return apply<shift_left_op>(static_cast<A&&>(a), static_cast<B&&>(b));

@@ -40,7 +40,8 @@ template <class V> void fill_identity(V* p, index_t n, const V& v) {
 template <class Red, bool Columns, class S, class E>
 store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
   using Q = reduction_scalar_t<Red, S>;
-  using kernel = typename reduce_detail::types<Red, Columns, S, E>::kernel;
+  // the innermost axis may be a batch axis, which is never reduced
+  using kernel = typename reduce_detail::types<Red, Columns || (batch_levels_v<S> > 0), S, E>::kernel;
   const auto batch = batch_of<S>(e);
   statement<Q, E> st(e, batch, shape);
   index_t n = 1;

@@ -71,14 +71,6 @@ template <class S> requires has_probe_v<S> struct statement_rule<S> {
 template <class S> requires has_probe_v<S> struct sum_rule<S> {
   template <bool Columns, class E> static store<reduced_scalar_t<S>> evaluate(const E&, const auto&, const auto&) { return {}; }
 };
-template <class S> requires has_probe_v<S> struct array_rule<S> {
-  template <class Op, class... L> static auto apply(const Op& op, const L&...) {
-    using Y = decltype(op.primal(std::declval<const leaf<elem_t<typename L::scalar>, L::rank>&>()...));
-    using Q = storage_scalar_t<join_chain_t<elem_t<typename Y::scalar>, typename L::scalar...>>;
-    return tensor<Q, Y::rank>(store<Q>::make(0), dims<Y::rank>{});
-  }
-};
-
 template <class T> struct array_rule<probe<T>> {  // only the rank and the element type of the result matter
   template <class Op, class... L> static auto apply(const Op&, const L&...) {
     using Y = decltype(std::declval<const Op&>().primal(std::declval<const leaf<elem_t<typename L::scalar>, L::rank>&>()...));
