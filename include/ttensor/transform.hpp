@@ -1,5 +1,7 @@
 // Transforms of functions: grad and its relatives.
 #pragma once
 #include "tensor.hpp"
+#include "transform/checkpoint.hpp"
 #include "transform/control.hpp"
 #include "transform/jacobian.hpp"
+#include "transform/stop_gradient.hpp"

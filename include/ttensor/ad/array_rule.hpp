@@ -103,7 +103,7 @@ template <class X> struct array_rule<var<X>> {
       };
       (look(a), ...);
       if (mixed) tapes::mixed_levels();
-      if (serial != 0) {
+      if (serial > tapes::silent) {
         tape& t = tapes::of<X>(serial);
         auto& n = t.push<ad::array_node<X, Op, leaf<X, R>, L...>>(op, y.as_leaf(), a...);
         n.out = t.new_slot<X>(y.size());

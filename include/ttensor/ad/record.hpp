@@ -377,7 +377,7 @@ template <class S, class E> auto iteration_extent(const E& e, const dims<E::rank
 template <class S, class E, int F> void record(store<S>& y, const E& e, const dims<F>& extent, const dims<F>& out_stride) {
   using X = taped_t<S>;
   const std::uint64_t serial = serial_of(e);
-  if (serial == 0) return;
+  if (serial <= tapes::silent) return;
   tape& t = tapes::of<X>(serial);
   using node_type = std::conditional_t<has_var_v<X>, nested_statement_node<S, E>, statement_node<S, E>>;
   auto& n = t.push<node_type>(e, extent, out_stride);

@@ -38,6 +38,7 @@ template <class X> struct adjoint_slot final : slot_base {
 
 namespace tapes {
 inline std::atomic<std::uint64_t> last_serial{0};
+inline constinit thread_local std::uint64_t silent = 0;  // tapes with serials up to this one record nothing (no_grad)
 inline constinit thread_local tape* newest = nullptr;  // list of the live tapes of this thread
 /// The recording tape for var<X>, by the chain of X.
 template <class X> inline constinit thread_local tape* current = nullptr;
@@ -116,8 +117,38 @@ class tape {
     return *static_cast<Pool*>(pools_.back().pool.get());
   }
   struct pool_base {
+    virtual std::size_t mark() = 0;  // entries so far; later ones start a run of their own
+    virtual void rewind(std::size_t entries) = 0;
     virtual ~pool_base() = default;
   };
+  /// A moment of recording, to which the tape can go back.
+  struct position {
+    tape_node* last;
+    std::size_t slots;
+    std::vector<std::size_t> entries;
+  };
+  position mark() {
+    position p{last_, slots_.size(), {}};
+    for (auto& e : pools_) p.entries.push_back(e.pool->mark());
+    return p;
+  }
+  /// Drops what was recorded since; values that still name it must be gone.
+  void rewind(const position& p) {
+    while (last_ != p.last) {
+      tape_node* e = last_->earlier;
+      delete last_;
+      last_ = e;
+    }
+    slots_.resize(p.slots);
+    for (std::size_t i = 0; i < pools_.size(); ++i) pools_[i].pool->rewind(i < p.entries.size() ? p.entries[i] : 0);
+  }
+  /// Runs the nodes recorded since, newest first.
+  void sweep_since(const position& p) {
+    const bool was = recording;
+    recording = false;
+    for (tape_node* n = last_; n != p.last; n = n->earlier) n->backward(*this);
+    recording = was;
+  }
 
  private:
   void unlist() {

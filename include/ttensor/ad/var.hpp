@@ -85,6 +85,17 @@ template <class X> struct scalar_pool : tape::pool_base {
   };
   segment* running = nullptr;
 
+  std::size_t mark() override {
+    running = nullptr;
+    return ends.size();
+  }
+  void rewind(std::size_t entries) override {
+    running = nullptr;
+    pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(begin_of(entries)), pairs.end());
+    ends.resize(entries);
+    if (adjoint.size() > entries) adjoint.erase(adjoint.begin() + static_cast<std::ptrdiff_t>(entries), adjoint.end());
+  }
+
   std::size_t begin_of(std::size_t i) const { return i ? ends[i - 1] : 0; }
   void enter(tape& t) {
     if (TTENSOR_UNLIKELY(running == nullptr || t.last() != running)) running = &t.push<segment>(ends.size(), this);
@@ -175,7 +186,7 @@ template <class T> struct kind_rule<var<T>> {
           }
       };
       (look(a), ...);
-      if (serial == 0) return var<Y>(y);
+      if (serial <= tapes::silent) return var<Y>(y);
       if (TTENSOR_UNLIKELY(mixed)) tapes::mixed_levels();
       tape& t = tapes::of<Y>(serial);
       auto& pool = t.pool<scalar_pool<Y>>();
@@ -271,7 +282,7 @@ template <class T> class store<var<T>> {
 
   /// Reads one element: one scalar entry, given away if the value is consumed at once.
   S get(index_t i) const {
-    if (!cell_->slot) return S(cell_->value.get(i));
+    if (!cell_->slot || cell_->slot->tape_serial <= tapes::silent) return S(cell_->value.get(i));
     const slot_token& k = *cell_->slot.operator->();
     tape& t = tapes::of<T>(k.tape_serial);
     auto& pool = t.pool<scalar_pool<T>>();
@@ -337,13 +348,14 @@ template <class T> class store<var<T>> {
     void backward(tape& t) override;
   };
   void write(index_t i, S&& v) {
-    if (v.active() || cell_->slot) {
-      const std::uint64_t serial = v.active() ? v.serial() : cell_->slot->tape_serial;
+    const bool active = v.active() && v.serial() > tapes::silent;
+    if (active || cell_->slot) {
+      const std::uint64_t serial = active ? v.serial() : cell_->slot->tape_serial;
       own_slot(serial);
       tape& t = tapes::of<T>(serial);
       auto& pool = t.pool<scalar_pool<T>>();
       pool.enter(t);
-      if (v.active()) {
+      if (active) {
         if (pool.can_take(t, v, 0)) pool.ends.pop_back();
         else pool.pairs.push_back({T(1), v.ref().bits});
       }
