@@ -57,7 +57,7 @@ inline images load(const std::string& path) {
     if (++line > count) bad_line(path, line, "is one more than the 1797 digits");
     parse(path, line, text, pixel + (line - 1) * pixels, label[line - 1]);
   }
-  if (file.bad()) throw tt::io_error("[digits] reading " + path + " stopped at line " + std::to_string(line + 1) + ": " + std::strerror(errno) + "; is it a file? [TT-O02]");
+  if (file.bad()) throw tt::io_error("[digits] reading " + path + " stopped at line " + std::to_string(line + 1) + ": " + std::strerror(errno) + "; give the path of digits.csv as the first argument [TT-O02]");
   if (line != count) bad_line(path, line + 1, "the file ends after " + std::to_string(line) + " of 1797 digits");
   return all;
 }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "data.hpp"
 #include "draw.hpp"
@@ -36,17 +37,17 @@ constexpr auto image_loss = [](const auto& p, const auto& x, const auto& y) {
 
 /// Mean loss of many images: image_loss is written for one, vmap makes it loops over the batch.
 constexpr auto loss = [](const auto& p, const auto& xs, const auto& ys) {
-  return sum(tt::vmap(image_loss, tt::in_axes<tt::none, 0, 0>)(p, xs, ys)) / xs.extent(0);
+  return mean(tt::vmap(image_loss, tt::in_axes<tt::none, 0, 0>)(p, xs, ys));
 };
 
 // ---- the optimiser: a loop over the leaves of the tree ------------------------------------------------------------------------
 /// Adam (Kingma and Ba 2015, algorithm 1 with the bias corrections in the rate).
 template <class Tree> struct adam {
   Tree mean, square;  // of the gradients so far; start at zero
-  double rate = 4e-3, keep_mean = 0.9, keep_square = 0.999;
+  double keep_mean = 0.9, keep_square = 0.999;
   int steps = 0;
 
-  void update(Tree& p, const Tree& gradient) {
+  void update(Tree& p, const Tree& gradient, double rate) {
     ++steps;
     const double a = rate * std::sqrt(1 - std::pow(keep_square, steps)) / (1 - std::pow(keep_mean, steps));
     tt::tree::for_each(
@@ -85,24 +86,13 @@ struct examples {
 
 /// Fraction of images whose own class has the largest score.
 double accuracy(const mlp<float>& p, const examples& e) {
-  const tensor<float, 2> z = scores(p, e.x);
-  index_t right = 0;
-  for (index_t i = 0; i < e.size(); ++i) {
-    index_t best = 0;
-    for (index_t c = 1; c < classes; ++c)
-      if (z(i, c) > z(i, best)) best = c;
-    right += best == e.label(i);
-  }
-  return double(right) / double(e.size());
+  return mean(tt::to<double>(argmax(scores(p, e.x), 1) == e.label));
 }
 
-mlp<float> random_start() {
-  auto layer = [](std::uint64_t stream, index_t in, index_t out) {
-    tensor<float, 2> w(in, out);
-    float* p = w.data();
-    for (index_t i = 0; i < w.size(); ++i)
-      p[i] = (tt::uniform_float(tt::philox_bits(42, stream, static_cast<std::uint64_t>(i)).x[0]) * 2 - 1) * std::sqrt(3.0f / float(in));
-    return w;
+// ---- training -----------------------------------------------------------------------------------------------------------------
+mlp<float> random_start(rng key) {
+  auto layer = [&](std::uint64_t n, index_t in, index_t out) -> tensor<float, 2> {
+    return (uniform<float>(fold_in(key, n), {in, out}) * 2 - 1) * std::sqrt(3.0 / double(in));
   };
   return {layer(0, pixels, 128), tt::zeros<float>(128), layer(1, 128, classes), tt::zeros<float>(classes)};
 }
@@ -111,27 +101,30 @@ mlp<float> zeros_like(mlp<float> p) {
   return p;
 }
 
-// ---- the four parts of the program ------------------------------------------------------------------------------------------
 mlp<float> train(const examples& training, const examples& test, int epochs) {
-  const int batch = 32;
-  mlp<float> p = random_start();
+  const rng key{42};
+  const index_t batch = 32;
+  mlp<float> p = random_start(key);
   adam<mlp<float>> optimiser{zeros_like(p), zeros_like(p)};
   for (int epoch = 1; epoch <= epochs; ++epoch) {
-    const auto order = permutation(7, static_cast<std::uint64_t>(epoch), static_cast<int>(training.size()));
-    const tensor<float, 2> x = take(training.x, order, 0), y = take(training.y, order, 0);
+    const rng k = fold_in(key, static_cast<std::uint64_t>(epoch));
+    const auto order = permutation(fold_in(k, 0), static_cast<int>(training.size()));
+    const tensor<float, 2> y = take(training.y, order, 0);
+    const tensor<float, 2> x = take(training.x, order, 0) + 0.2 * normal<float>(fold_in(k, 1), training.x.shape());  // noise: no image twice
+    const double rate = 0.01 * (0.5 + 0.5 * std::cos(3.14159 * (epoch - 1) / epochs));
     double total = 0;
-    int batches = 0;
-    for (index_t i = 0; i + batch <= training.size(); i += batch, ++batches) {
-      const auto rows = tt::range(i, i + batch);
+    for (index_t i = 0; i < training.size(); i += batch) {
+      const auto rows = tt::range(i, std::min(i + batch, training.size()));
       const auto [value, gradient] = tt::value_and_grad(loss)(p, x(rows, tt::all), y(rows, tt::all));
-      optimiser.update(p, gradient);
-      total += value;
+      optimiser.update(p, gradient, rate);
+      total += value * double(rows.stop - rows.start);
     }
-    progress(epoch, epochs, total / batches, accuracy(p, training), accuracy(p, test));
+    progress(epoch, epochs, total / double(training.size()), accuracy(p, training), accuracy(p, test));
   }
   return p;
 }
 
+// ---- questions to the trained network -------------------------------------------------------------------------------------
 /// The digits that pull hardest at the trained network: the norm of each image's own gradient, for all images at once.
 void strangest(const mlp<float>& p, const images& all, const std::string& picture) {
   const examples every(all, tt::arange<int>(count));
@@ -140,10 +133,10 @@ void strangest(const mlp<float>& p, const images& all, const std::string& pictur
     return sqrt(sum(g.w1 * g.w1) + sum(g.b1 * g.b1) + sum(g.w2 * g.w2) + sum(g.b2 * g.b2));
   }, tt::in_axes<tt::none, 0, 0>)(p, every.x, every.y);
   std::vector<index_t> order(count);
-  for (index_t i = 0; i < count; ++i) order[static_cast<std::size_t>(i)] = i;
+  std::iota(order.begin(), order.end(), 0);
   std::partial_sort(order.begin(), order.begin() + 5, order.end(), [&](index_t a, index_t b) { return norm(a) > norm(b); });
   order.resize(5);
-  std::printf("\nThe five strangest digits, by the norm of their own gradient (mean %.4f):\n", double(sum(norm)) / count);
+  std::printf("\nThe five strangest digits, by the norm of their own gradient (mean %.4f):\n", double(mean(norm)));
   for (index_t n : order) std::printf("   %-16s", (std::to_string(all.label(n)) + ": " + std::to_string(norm(n))).c_str());
   std::printf("\n");
   draw(all, order);
@@ -172,12 +165,12 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 int main(int argc, char** argv) try {
   const std::string path = argc > 1 ? argv[1] : EXAMPLES_DATA_DIR "/digits.csv", picture = argc > 2 ? argv[2] : "strangest_digits.ppm";
   const images all = load(path);
-  const auto order = permutation(1, 0, count);
+  const auto order = permutation(rng{1}, count);
   const examples training(all, order(tt::range(0, 1437))), test(all, order(tt::range(1437, count)));
   std::printf("%d training and %d test digits from %s\n", int(training.size()), int(test.size()), path.c_str());
 
   double start = seconds();
-  const mlp<float> p = train(training, test, 30);
+  const mlp<float> p = train(training, test, 40);
   const double training_time = seconds() - start, test_accuracy = accuracy(p, test);
   std::printf("Trained in %.2f s; test accuracy %.4f (%d of %d)\n", training_time, test_accuracy, int(std::lround(test_accuracy * double(test.size()))),
               int(test.size()));

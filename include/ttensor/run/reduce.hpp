@@ -94,7 +94,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
     index_t todo = n / N;
     const index_t tail = n % N;
     char room[room_bytes()];
-    char* home[planes];
+    char* home[planes]{};
     bool last = false;
     for (;;) {
       for (; todo > 0; --todo) {
