@@ -98,20 +98,24 @@ struct back_kernel<Prog, Active, Out, OutVars, type_list<Target...>, L...> {
     [&]<int... I>(std::integer_sequence<int, I...>) { (open_sum<I, Target>(p, step, sums), ...); }(std::make_integer_sequence<int, leaf_count>{});
     typename sweeper::leaf_values uniforms;
     [&]<int... I>(std::integer_sequence<int, I...>) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
-    index_t todo = n / N;
-    const index_t tail = n % N;
+    index_t rest = n % N, chunk = 0;  // elements after the full packs, and how many of them go into one staged pack
     char room[staged_bytes()];
-    for (bool last = false;;) {
+    char* home[planes]{};
+    for (index_t todo = n / N;; todo = 1) {
       for (; todo > 0; --todo) {
         body(uniforms, p);
         for (int k = 0; k < planes; ++k) p[k] += step[k];
       }
-      if (last || tail == 0) break;
-      last = true;
-      todo = 1;
-      stage(p, step, room, tail);
+      if (chunk != 0) {
+        [&]<int... I>(std::integer_sequence<int, I...>) { (unstage<I, Target>(home, step, room, chunk), ...); }(std::make_integer_sequence<int, leaf_count>{});
+        rest -= chunk;
+        for (int k = 0; k < planes; ++k) p[k] = home[k] + (step[k] == 0 ? 0 : chunk * bytes[k]);
+      }
+      if (rest == 0) break;
+      if (chunk == 0) chunk = overlapping(p, step, rest) ? 1 : rest;
+      for (int k = 0; k < planes; ++k) home[k] = p[k];
+      stage(p, step, room, chunk);
     }
-    if (tail != 0) [&]<int... I>(std::integer_sequence<int, I...>) { (unstage<I, Target>(c, step, room, n, tail), ...); }(std::make_integer_sequence<int, leaf_count>{});
     [&]<int... I>(std::integer_sequence<int, I...>) { (close_sum<I, Target>(c, sums), ...); }(std::make_integer_sequence<int, leaf_count>{});
   }
 
@@ -166,14 +170,22 @@ struct back_kernel<Prog, Active, Out, OutVars, type_list<Target...>, L...> {
       p[k] = to;
     }
   }
-  template <int Leaf, class T> TTENSOR_INLINE static void unstage(const cursor* c, const index_t* step, const char* room, index_t n, index_t tail) {
+  /// Targets that share memory without being one place, as those of x(range(1, end)) - x(range(0, -1)): staged together they
+  /// would overwrite each other.
+  static bool overlapping(char* const* p, const index_t* step, index_t tail) {
+    for (int k = table::count; k < planes; ++k)
+      for (int j = table::count; j < k; ++j)
+        if (step[k] != 0 && step[j] != 0 && p[k] != p[j] && p[k] < p[j] + tail * bytes[j] && p[j] < p[k] + tail * bytes[k]) return true;
+    return false;
+  }
+  template <int Leaf, class T> TTENSOR_INLINE static void unstage(char* const* home, const index_t* step, const char* room, index_t tail) {
     for (int k = 0; k < T::planes; ++k) {
       const int dst = target_first(Leaf) + k;
       if (step[dst] == 0) continue;
       int first = dst;  // the buffer of the first target at this place
       for (int j = table::count; j < first; ++j)
-        if (c[j].ptr == c[dst].ptr && step[j] != 0) first = j;
-      std::memcpy(c[dst].ptr + (n - tail) * bytes[dst], room + staged_at(first), static_cast<std::size_t>(tail * bytes[dst]));
+        if (home[j] == home[dst] && step[j] != 0) first = j;
+      std::memcpy(home[dst], room + staged_at(first), static_cast<std::size_t>(tail * bytes[dst]));
     }
   }
 };
