@@ -54,7 +54,7 @@ struct misfit {
     }
     return total;
   }
-  static constexpr double smoothness = 10;
+  static constexpr double smoothness = 100;
 };
 
 // ---- what we pretend not to know ------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ template <class F> tensor<double, 1> minimise(const F& f, tensor<double, 1> x, i
   std::vector<pair> memory;
   std::vector<double> a;
   auto at = tt::value_and_grad(f)(x);
-  for (int k = 0; k < iterations && norm(at.grad) > 1e-3; ++k) {
+  for (int k = 0; k < iterations && norm(at.grad) > 1e-2; ++k) {
     tensor<double, 1> p = -at.grad;
     a.assign(memory.size(), 0);
     for (std::size_t i = memory.size(); i-- > 0;) {
