@@ -201,6 +201,23 @@ template <class A, class... R> constexpr auto deepest_of() {
     else return std::type_identity<A>{};
   }
 }
+/// What C++ numbers adopt among numbers and packs, so that the literals of a rule are weak there too: the element type of a
+/// pack, else (integers only) the floating type beside them; void: nothing.
+template <class A> struct pack_element { using type = void; };
+template <class T, int N> struct pack_element<pack<T, N>> { using type = T; };
+template <class... A> struct weak_target { using type = void; };
+template <class A, class... R> struct weak_target<A, R...> { using type = typename decltype([] {
+  using rest = typename weak_target<R...>::type;
+  if constexpr (is_pack_v<A> && !std::is_same_v<typename pack_element<A>::type, bool>) return std::type_identity<A>{};
+  else if constexpr (!std::is_void_v<rest> || !std::is_floating_point_v<A>) return std::type_identity<rest>{};
+  else return std::type_identity<A>{};
+}())::type; };
+template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) adopt(const A& a) {
+  if constexpr (!cpp_number<A> || std::is_void_v<Target> || std::is_same_v<A, bool>) return (a);
+  else if constexpr (is_pack_v<Target>) return static_cast<typename pack_element<Target>::type>(a);
+  else if constexpr (std::is_integral_v<A>) return static_cast<Target>(a);
+  else return (a);
+}
 }  // namespace expr
 
 /// Applies an elementwise operator to anything: numbers and packs compute, scalar kinds follow their rule, arrays build a node.
@@ -212,7 +229,7 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
     return apply<Op>(expr::plain(static_cast<A&&>(a))...);
   } else {
     using S = typename decltype(expr::deepest_of<std::remove_cvref_t<A>...>())::type;
-    if constexpr (depth_v<S> == 0) return Op::primal(a...);
+    if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);
     else return kind_rule<S>::template apply<Op>(static_cast<A&&>(a)...);
   }
 }
