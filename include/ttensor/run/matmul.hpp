@@ -194,8 +194,27 @@ template <class T> void tiny(const product& s, const T* a, const T* b, T* c) {
       to = s.add ? (V(to) + total)[0] : total[0];
     }
 }
-/// One row: c(n) = a(k) B. Columns of B that are contiguous along k are inner products, four at a time.
-template <class T> void row(const product& s, const T* a, const T* b, T* c) {
+/// One row: c(n) = a(k) B, where rows of B are contiguous: many columns at once, so that the chains of multiply-adds overlap.
+template <class T> void row_across(const product& s, const T* a, const T* b, T* c) {
+  constexpr index_t L = tile_of<T>::lanes;
+  index_t j = 0;
+  auto columns = [&]<int Q>(std::integral_constant<int, Q>) {
+    using V = pack<T, Q * static_cast<int>(L)>;
+    for (; j + Q * L <= s.n; j += Q * L) {
+      V total(T(0));
+      for (index_t p = 0; p < s.k; ++p) total = fma(V(a[p * s.a_col]), V::load(b + p * s.b_row + j), total);
+      if (s.add) total = V::load(c + j) + total;
+      total.store(c + j);
+    }
+  };
+  columns(std::integral_constant<int, 8>{});
+  if (j == s.n) return;
+  product rest = s;
+  rest.n -= j;
+  direct(rest, a, b + j, c + j);
+}
+/// One row: c(n) = a(k) B, where columns of B are contiguous: inner products, four at a time.
+template <class T> void row_down(const product& s, const T* a, const T* b, T* c) {
   using V = pack<T, 2 * tile_of<T>::lanes>;
   constexpr index_t N = V::size;
   auto dots = [&]<int Q>(std::integral_constant<int, Q>, index_t j, const T* x) {
@@ -264,7 +283,8 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
     return;
   }
   if (s.m * s.n * s.k <= tiny_up_to) return tiny(s, a, b, c);
-  if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return row(s, a, b, c);
+  if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return row_down(s, a, b, c);
+  if (s.m == 1 && s.b_col == 1) return row_across(s, a, b, c);
 #if defined(TTENSOR_USE_BLAS)
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     if (s.m > 1 && s.m * s.n * s.k >= blas_from && blas(s, a, b, c)) return;
