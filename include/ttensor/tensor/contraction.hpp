@@ -151,7 +151,8 @@ template <array_like A, array_like B> auto matmul(const A& a, const B& b) {
     using T = expr::operand_elem_t<A, B>;
     const auto x = array_detail::as_array(expr::operand<T>(a));
     const auto z = array_detail::as_array(expr::operand<T>(b));
-    const auto &as = x.map.extent, &bs = z.map.extent;
+    const auto& as = x.map.extent;
+    const auto& bs = z.map.extent;
     const index_t k = as[ra - 1], l = bs[rb > 1 ? rb - 2 : 0];
     if (k != l) contraction_detail::inner_extents("matmul", as, bs, k, l);
     constexpr int R = ra > rb ? (ra > 2 ? ra : 2) : (rb > 2 ? rb : 2);

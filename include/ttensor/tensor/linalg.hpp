@@ -140,7 +140,8 @@ template <array_like A, array_like B> auto triangular_solve(const A& a, const B&
   static_assert(is_floating_v<T>, "ttensor: triangular_solve of complex matrices is not there yet");
   const auto x = array_detail::as_array(expr::operand<T>(a));
   const auto z = array_detail::as_array(expr::operand<T>(b));
-  const auto &as = x.map.extent, &bs = z.map.extent;
+  const auto& as = x.map.extent;
+  const auto& bs = z.map.extent;
   linalg_detail::check_square("triangular_solve", as);
   const index_t n = as[ra - 1], l = bs[rb > 1 ? rb - 2 : 0];
   if (n != l) contraction_detail::inner_extents("triangular_solve", as, bs, n, l);
