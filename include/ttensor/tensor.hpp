@@ -5,3 +5,4 @@
 #include "tensor/reductions.hpp"
 #include "tensor/fixed.hpp"
 #include "tensor/contraction.hpp"
+#include "tensor/explain.hpp"
