@@ -3,11 +3,12 @@
 // Every expression type has: `scalar` (nominal, with its chain of kinds), `rank`, shape(), and leaves(f), which visits the
 // leaves in the order of their slots in the flat program (program.hpp).
 #pragma once
-#include "../mem/block.hpp"
 #include "../shape/slice.hpp"
 #include "kinds.hpp"
 
 TTENSOR_BEGIN
+
+namespace mem { struct block; }
 
 template <class E> concept expression = requires { typename std::remove_cvref_t<E>::ttensor_expression; };
 /// Tensors, fixed tensors and views: things with elements that turn into a leaf when used in an expression.
@@ -39,11 +40,6 @@ template <int R> struct plane {
 /// Members: static constexpr batch levels through scalar_traits; planes(f), where f gets
 /// (type_identity<T>, const T* base, dims<B> batch_extent, dims<B> batch_stride, block* holder) for every buffer.
 template <class S> struct snapshot;
-template <class T> requires(depth_v<T> == 0) struct snapshot<T> {
-  mem::block_ref block;
-  const T* base;
-  template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, base, dims<0>{}, dims<0>{}, block.get()); }
-};
 
 /// Leaf of an expression: sees the elements as they were when the expression was built.
 template <class S, int R> struct leaf {
@@ -187,10 +183,10 @@ template <class T, class A> TTENSOR_INLINE auto operand(A&& a) {
   } else {
     auto e = as_expression(static_cast<A&&>(a));
     if constexpr (std::is_same_v<elem_t<typename decltype(e)::scalar>, T>) return e;
-    else return node<cast_op<T>, decltype(e)>{make_bundle(static_cast<decltype(e)&&>(e))};
+    else return node<cast_op<T>, decltype(e)>{{{{static_cast<decltype(e)&&>(e)}}}};
   }
 }
-template <class Op, class... E> TTENSOR_INLINE node<Op, E...> make_node(E&&... e) { return {make_bundle(static_cast<E&&>(e)...)}; }
+template <class Op, class... E> TTENSOR_INLINE node<Op, E...> make_node(E&&... e) { return {{{{static_cast<E&&>(e)}...}}}; }
 
 template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
   return Op::template operands<std::remove_cvref_t<A>...>([&](auto... t) {

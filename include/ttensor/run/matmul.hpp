@@ -81,11 +81,10 @@ TTENSOR_NOINLINE void tile(index_t k, const T* a, index_t a_row, index_t a_col, 
       for (index_t j = 0; j < cols; ++j) c[i * c_row + j] = add ? T(c[i * c_row + j] + out[i][j]) : out[i][j];
   }
 }
-/// One panel of columns: tiles down the rows, the last rows in tiles of 4, 2 and 1. A is packed when a_col < 0: tiles of r rows
-/// lie one after the other, each k x r.
+/// One panel of columns: tiles down the rows, the last rows in tiles of 4, 2 and 1. Packed rows of A: tiles of r rows lie one
+/// after the other, each k x r.
 template <class T, int Vectors>
-void panel(const product& s, const T* a, const T* b, index_t b_row, T* c, index_t cols) {
-  const bool packed = s.a_col < 0;
+void panel(const product& s, bool packed, const T* a, const T* b, index_t b_row, T* c, index_t cols) {
   index_t i = 0;
   auto rows = [&]<int R>(std::integral_constant<int, R>) {
     for (; s.m - i >= R; i += R)
@@ -106,10 +105,10 @@ template <class T, class F> void each_panel(index_t n, F&& f) {
     j += cols;
   }
 }
-template <class T> void run_panel(index_t vectors, const product& s, const T* a, const T* b, index_t b_row, T* c, index_t cols) {
-  if (vectors == 1) panel<T, 1>(s, a, b, b_row, c, cols);
-  else if (vectors == 2) panel<T, 2>(s, a, b, b_row, c, cols);
-  else panel<T, tile_of<T>::vectors>(s, a, b, b_row, c, cols);
+template <class T> void run_panel(index_t vectors, const product& s, bool packed, const T* a, const T* b, index_t b_row, T* c, index_t cols) {
+  if (vectors == 1) panel<T, 1>(s, packed, a, b, b_row, c, cols);
+  else if (vectors == 2) panel<T, 2>(s, packed, a, b, b_row, c, cols);
+  else panel<T, tile_of<T>::vectors>(s, packed, a, b, b_row, c, cols);
 }
 /// Columns [0, cols) of B as rows of `width` contiguous elements, zeros behind the last column.
 template <class T> void pack_columns(T* to, const product& s, const T* b, index_t cols, index_t width) {
@@ -149,13 +148,15 @@ template <class T> void pack_rows(T* to, const product& s, const T* a) {
     i += r;
   }
 }
+inline constexpr index_t tiny_up_to = 64;  // multiply-adds
+
 template <class T> void direct(const product& s, const T* a, const T* b, T* c) {
   constexpr index_t L = tile_of<T>::lanes;
   each_panel<T>(s.n, [&](index_t j, index_t cols, index_t vectors) {
-    if (cols == vectors * L) return run_panel<T>(vectors, s, a, b + j, s.b_row, c + j, cols);
-    scratch<T> tail(s.k * vectors * L);  // loads of whole vectors must stay inside B
-    pack_columns(tail.data(), s, b + j, cols, vectors * L);
-    run_panel<T>(vectors, s, a, tail.data(), vectors * L, c + j, cols);
+    if (s.b_col == 1 && cols == vectors * L) return run_panel<T>(vectors, s, false, a, b + j, s.b_row, c + j, cols);
+    scratch<T> columns(s.k * vectors * L);  // loads of whole vectors must stay inside B
+    pack_columns(columns.data(), s, b + j * s.b_col, cols, vectors * L);
+    run_panel<T>(vectors, s, false, a, columns.data(), vectors * L, c + j, cols);
   });
 }
 template <class T> void blocked(const product& s, const T* a, const T* b, T* c) {
@@ -174,43 +175,101 @@ template <class T> void blocked(const product& s, const T* a, const T* b, T* c) 
       });
       for (index_t i = 0; i < s.m; i += B::m) {
         t.m = least(s.m - i, B::m);
-        t.a_col = s.a_col;
         pack_rows(rows.data(), t, a + i * s.a_row + p * s.a_col);
-        t.a_col = -1;
         each_panel<T>(t.n, [&](index_t q, index_t cols, index_t vectors) {
-          run_panel<T>(vectors, t, rows.data(), panels.data() + q * t.k, vectors * L, c + i * s.c_row + j + q, cols);
+          run_panel<T>(vectors, t, true, rows.data(), panels.data() + q * t.k, vectors * L, c + i * s.c_row + j + q, cols);
         });
       }
     }
 }
 
-/// One row: c(n) = a(k) B. Columns of B that are contiguous along k are inner products, four at a time.
-template <class T> void row(const product& s, const T* a, const T* b, T* c) {
-  using V = pack<T, 2 * tile_of<T>::lanes>;
-  constexpr index_t N = V::size;
-  auto dots = [&]<int Q>(std::integral_constant<int, Q>, index_t j, const T* x) {
-    V acc[Q];
-    TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = V(T(0));
-    index_t p = 0;
-    for (; p + N <= s.k; p += N) {
-      const V v = V::load(x + p);
-      TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = fma(v, V::load(b + (j + q) * s.b_col + p), acc[q]);
+/// A few multiply-adds: no tile pays. The same chain of multiply-adds as in a tile.
+template <class T> void tiny(const product& s, const T* a, const T* b, T* c) {
+  using V = pack<T, 1>;
+  for (index_t i = 0; i < s.m; ++i)
+    for (index_t j = 0; j < s.n; ++j) {
+      V total(T(0));
+      for (index_t p = 0; p < s.k; ++p) total = fma(V(a[i * s.a_row + p * s.a_col]), V(b[p * s.b_row + j * s.b_col]), total);
+      T& to = c[i * s.c_row + j];
+      to = s.add ? (V(to) + total)[0] : total[0];
     }
-    T total[Q];
-    TTENSOR_UNROLL for (int q = 0; q < Q; ++q) total[q] = fold(acc[q], [](T u, T v) { return pack<T, 1>(pack<T, 1>(u) + pack<T, 1>(v))[0]; });
-    for (; p < s.k; ++p)
-      for (int q = 0; q < Q; ++q) total[q] = fma(pack<T, 1>(x[p]), pack<T, 1>(b[(j + q) * s.b_col + p]), pack<T, 1>(total[q]))[0];
-    for (int q = 0; q < Q; ++q) c[j + q] = s.add ? T(c[j + q] + total[q]) : total[q];
-  };
+}
+/// One row: c(n) = a(k) B. Columns of B that are contiguous along k are inner products, eight at a time.
+template <class T> void row(const product& s, const T* a, const T* b, T* c) {
+  constexpr index_t N = tile_of<T>::lanes;
+  using V = pack<T, tile_of<T>::lanes>;
+  const index_t whole = s.k / N * N, left = s.k - whole;
   auto from = [&](const T* x) {
+    T last[N];  // the last elements of x: with k >= N the last N elements, those before `whole` taken as 0
+    const bool overlap = left > 0 && whole > 0;
+    for (index_t i = 0; i < N; ++i) last[i] = overlap && i >= N - left ? x[s.k - N + i] : T(0);
+    T counted[N];
+    for (index_t i = 0; i < N; ++i) counted[i] = i >= N - left ? T(1) : T(0);
+    const V tail = V::load(last);
+    const auto inside = V::load(counted) > V(T(0));
+    auto dots = [&]<int Q>(std::integral_constant<int, Q>, index_t j) {
+      const T* col = b + j * s.b_col;
+      V acc[Q];
+      TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = V(T(0));
+      for (index_t p = 0; p < whole; p += N) {
+        const V v = V::load(x + p);
+        TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = fma(v, V::load(col + q * s.b_col + p), acc[q]);
+      }
+      if (overlap) {
+        TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = fma(tail, select(inside, V::load(col + q * s.b_col + s.k - N), V(T(0))), acc[q]);
+      }
+      T total[Q];
+      TTENSOR_UNROLL for (int q = 0; q < Q; ++q) total[q] = fold(acc[q], [](auto u, auto v) { return u + v; });
+      for (index_t p = overlap ? s.k : whole; p < s.k; ++p)
+        for (int q = 0; q < Q; ++q) total[q] = fma(pack<T, 1>(x[p]), pack<T, 1>(col[q * s.b_col + p]), pack<T, 1>(total[q]))[0];
+      for (int q = 0; q < Q; ++q) c[j + q] = s.add ? T(c[j + q] + total[q]) : total[q];
+    };
     index_t j = 0;
-    for (; j + 4 <= s.n; j += 4) dots(std::integral_constant<int, 4>{}, j, x);
-    for (; j < s.n; ++j) dots(std::integral_constant<int, 1>{}, j, x);
+    for (; j + 8 <= s.n; j += 8) dots(std::integral_constant<int, 8>{}, j);
+    for (; j < s.n; ++j) dots(std::integral_constant<int, 1>{}, j);
   };
   if (s.a_col == 1) return from(a);
   scratch<T> x(s.k);
   for (index_t p = 0; p < s.k; ++p) x.data()[p] = a[p * s.a_col];
   from(x.data());
+}
+/// One row: c(n) = a(k) B with contiguous rows of B, at least one register wide: eight rows of B at a time are added to c.
+/// From the last row to the first, because the transposed product before it (a gradient comes after its value) went the
+/// other way, and the rows it read last are still in the caches.
+template <class T> void row_update(const product& s, const T* a, const T* b, T* c) {
+  constexpr index_t N = tile_of<T>::lanes, width = 8192 / static_cast<index_t>(sizeof(T));  // columns at a time: c stays in the first cache
+  using V = pack<T, tile_of<T>::lanes>;
+  if (!s.add)
+    for (index_t j = 0; j < s.n; ++j) c[j] = T(0);
+  for (index_t first = 0; first < s.n;) {
+    index_t cols = s.n - first < width + N ? s.n - first : width;
+    const index_t whole = cols / N * N, left = cols - whole;
+    const T* from = b + first;
+    T* to = c + first;
+    V tail = V(T(0));  // of the last columns: the sums of the last N columns
+    index_t p = s.k;
+    auto add = [&]<int Q>(std::integral_constant<int, Q>) {
+      for (; p >= Q;) {
+        p -= Q;
+        V x[Q];
+        const T* rows = from + p * s.b_row;
+        TTENSOR_UNROLL for (int q = 0; q < Q; ++q) x[q] = V(a[(p + q) * s.a_col]);
+        auto column = [&](index_t j) {
+          V sum = x[0] * V::load(rows + j);
+          TTENSOR_UNROLL for (int q = 1; q < Q; ++q) sum = fma(x[q], V::load(rows + q * s.b_row + j), sum);
+          return sum;
+        };
+        for (index_t j = 0; j < whole; j += N) (V::load(to + j) + column(j)).store(to + j);
+        if (left > 0) tail = tail + column(cols - N);
+      }
+    };
+    add(std::integral_constant<int, 8>{});
+    add(std::integral_constant<int, 1>{});
+    T last[N];
+    tail.store(last);
+    for (index_t j = whole; j < cols; ++j) to[j] = T(to[j] + last[N - cols + j]);
+    first += cols;
+  }
 }
 
 #if defined(TTENSOR_USE_BLAS)
@@ -253,13 +312,15 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
         for (index_t j = 0; j < s.n; ++j) c[i * s.c_row + j] = T(0);
     return;
   }
+  if (s.m * s.n * s.k <= tiny_up_to) return tiny(s, a, b, c);
   if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return row(s, a, b, c);
+  if (s.m == 1 && s.b_col == 1 && s.n >= tile_of<T>::lanes) return row_update(s, a, b, c);
 #if defined(TTENSOR_USE_BLAS)
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     if (s.m > 1 && s.m * s.n * s.k >= blas_from && blas(s, a, b, c)) return;
 #endif
   const bool few_rows = s.m <= tile_of<T>::rows;  // B is read once: copying it would not pay
-  if (s.b_col == 1 && (few_rows || (s.k * s.n <= block_of<T>::direct && s.k <= 2 * block_of<T>::k))) direct(s, a, b, c);
+  if ((s.b_col == 1 && few_rows) || s.k * s.n <= block_of<T>::direct) direct(s, a, b, c);
   else blocked(s, a, b, c);
 }
 

@@ -109,9 +109,8 @@ template <int R> struct spread_op {
 };
 
 namespace indexing_detail {
-template <class N> auto as_index(const N& index, const char* op) {
+template <class N> auto as_index(const N& index) {
   static_assert(is_integer_v<elem_t<scalar_t<N>>>, "ttensor: an index must be a tensor of integers; for masks use where");
-  static_cast<void>(op);
   return array_detail::as_array(expr::operand<std::int64_t>(index));
 }
 template <int R, class I> void check_index(const char* op, int axis, const dims<R>& x, const I& index, const dims<R>& limit, const char* what) {
@@ -123,17 +122,18 @@ template <int R, class I> void check_index(const char* op, int axis, const dims<
 }  // namespace indexing_detail
 
 /// Elements of x at the positions along `axis` that the index gives, as numpy.take.
-/// Shapes    x: (a..., n, b...)   index: (i...)   ->   (a..., i..., b...)
+/// Shapes    x: (a..., n, b...)   index: (i...) or one integer   ->   (a..., i..., b...); a scalar when no axis is left and
+///           the index is no array
 /// Domain    index in [-n, n): negative ones count from the end
 /// Derivs    jvp: take of x_dot    vjp: x_bar += y_bar at the positions (repeated ones add)    saves: index
 /// Cost      one pass over the result
 /// Throws    index_error [TT-I01]: [take] index 7 is out of range for axis 0 of extent 3; axis_error [TT-A01]
-template <array_like X, array_like N> auto take(const X& x, const N& index, index_t axis) {
+template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto take(const X& x, const N& index, index_t axis) {
   constexpr int R = rank_v<X>, Q = rank_v<N>;
   static_assert(R > 0, "ttensor: take from a rank-0 array");
   const int at = shape::normalize_axis(axis, R, "take");
   const auto xl = array_detail::as_array(x);
-  auto il = indexing_detail::as_index(index, "take");
+  auto il = indexing_detail::as_index(index);
   using I = typename decltype(il)::scalar;
   const auto flat = reshape(il, -1);  // one axis
   leaf<I, R> wide{flat.data, {flat.map.offset, xl.map.extent, {}}};
@@ -147,7 +147,8 @@ template <array_like X, array_like N> auto take(const X& x, const N& index, inde
       for (int q = 0; q < Q; ++q) e[k++] = il.map.extent[q];
   }
   using S = typename decltype(y)::scalar;
-  return tensor<S, R - 1 + Q>(static_cast<store<S>&&>(y.elements()), e);
+  if constexpr (R + Q == 1 && !array_like<N>) return y.elements().scalar();
+  else return tensor<S, R - 1 + Q>(static_cast<store<S>&&>(y.elements()), e);
 }
 /// Elements of x at index positions along `axis`, as torch.gather.
 /// Math      y_ijk = x_(index_ijk)jk   (axis 0 of rank 3)
@@ -159,7 +160,7 @@ template <array_like X, array_like N> auto gather(const X& x, index_t axis, cons
   static_assert(R > 0 && rank_v<N> == R, "ttensor: the index of gather has the rank of x; take accepts other ranks");
   const int at = shape::normalize_axis(axis, R, "gather");
   const auto xl = array_detail::as_array(x);
-  const auto il = indexing_detail::as_index(index, "gather");
+  const auto il = indexing_detail::as_index(index);
   indexing_detail::check_index("gather", at, xl.map.extent, il.map.extent, xl.map.extent, "the array");
   return apply_array(gather_op<R>{at, 0, "gather"}, xl, il);
 }
@@ -174,7 +175,7 @@ template <array_like X, array_like N, array_like S> auto scatter_add(const X& x,
   using T = expr::operand_elem_t<X, S>;
   const int at = shape::normalize_axis(axis, R, "scatter_add");
   const auto xl = expr::operand<T>(x);
-  const auto il = indexing_detail::as_index(index, "scatter_add");
+  const auto il = indexing_detail::as_index(index);
   const auto sl = array_detail::as_array(expr::operand<T>(src));
   const auto shape = xl.shape();
   indexing_detail::check_index("scatter_add", at, shape, il.map.extent, shape, "the array");

@@ -50,10 +50,7 @@ template <class C, class T> using inner_type_t = typename inner_type<C, T>::type
 template <class C, class S, auto Sh> struct inner_type<C, tensor<S, Sh>> {
   static constexpr int R = shape::rank_of<Sh>();
   static_assert(R > 0, "ttensor: vmap maps over an axis, and this argument has none; use in_axes<none>");
-  using B = storage_scalar_t<batched<typename decltype([] {
-    if constexpr (is_differentiable_v<elem_t<S>>) return std::type_identity<reelem_t<C, elem_t<S>>>{};
-    else return std::type_identity<S>{};
-  }())::type>>;
+  using B = storage_scalar_t<batched<reelem_t<C, elem_t<S>>>>;  // integers too keep the outer batches: they tell the levels apart
   using type = typename decltype([] {
     if constexpr (R == 1) return std::type_identity<B>{};
     else return std::type_identity<tensor<B, R - 1>>{};
