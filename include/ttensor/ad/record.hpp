@@ -221,7 +221,7 @@ template <class E> std::uint64_t serial_of(const E& e) {
     if constexpr (can_carry<L>()) each_taped(l, serial_finder{serial, mixed});
   });
   if (TTENSOR_UNLIKELY(mixed)) tapes::mixed_levels();
-  return serial;
+  return serial <= tapes::silent ? 0 : serial;
 }
 
 /// Moves the adjoint of a region of one slot to the slot of the value that was written there.
@@ -270,9 +270,13 @@ template <class S, class E, int F> void record(store<S>& y, const E& e, const di
 template <class S> requires has_var_v<S> struct statement_rule<S> {
   using X = ad::taped_t<S>;
   template <class E> static store<S> evaluate(const E& e, const dims<E::rank>& shape) {
-    store<S> y = values(e, shape);
-    record(y, e, shape);
-    return y;
+    if constexpr (ad::needs_raising_v<E, X>) {
+      return evaluate(ad::raised<X>(e), shape);
+    } else {
+      store<S> y = values(e, shape);
+      record(y, e, shape);
+      return y;
+    }
   }
   template <class E> static void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) { out.adopt(evaluate(e, shape)); }
   template <int R, class E> static void assign_region(store<S>& out, const layout_map<R>& m, const E& e) {
@@ -328,6 +332,13 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
 template <class S> requires has_var_v<S> struct sum_rule<S> {
   using Q = reduced_scalar_t<S>;
   template <bool Columns, class E> static store<Q> evaluate(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+    using X = ad::taped_t<S>;
+    if constexpr (ad::needs_raising_v<E, X>) return evaluate<Columns>(ad::raised<X>(e), shape, set);
+    else return recorded<Columns>(e, shape, set);
+  }
+
+ private:
+  template <bool Columns, class E> static store<Q> recorded(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     store<Q> y;
     using X = ad::taped_t<S>;
     if constexpr (!Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q> && (std::is_same_v<X, double> || std::is_same_v<X, float>)) {
@@ -344,7 +355,6 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
     return y;
   }
 
- private:
   template <class X, class E> static store<S> value_and_gradient(const E& e, const dims<E::rank>& shape) {
     using record = ad::statement_record<S, E, true>;
     const std::uint64_t serial = ad::serial_of(e);

@@ -1,6 +1,6 @@
 // What a scalar, leaf or store has on the tape, plane by plane: visitors for the kinds outside the outermost var.
 #pragma once
-#include "untape.hpp"
+#include "raise.hpp"
 
 TTENSOR_BEGIN
 namespace ad {

@@ -105,7 +105,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     // an adjoint that the whole run adds to one element is summed in a pack first
     alignas(64) char sums[target_planes * N * 16 + 1];
     [&]<int... I>(std::integer_sequence<int, I...>) { (open_sum<I, Target>(p, step, sums, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
-    typename sweeper::leaf_values uniforms;
+    typename sweeper::leaf_values uniforms{};
     [&]<int... I>(std::integer_sequence<int, I...>) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
     const index_t packs = n / N, tail = n % N;
     const index_t zero[planes]{};

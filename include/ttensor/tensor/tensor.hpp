@@ -268,14 +268,11 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) & {
     return element<S>(&store_, tensor_detail::flat_index<R>(map(), {static_cast<index_t>(i)...}));
   }
-  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) const& { return base::operator()(i...); }
   template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) & {
     auto m = shape::slice(map(), a...);
     return view_of<S, decltype(m.extent)::size()>(store_.alias(), m);
   }
-  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
-  auto operator()(const A&... a) const& { return base::operator()(a...); }
 
   /// Row-major elements. The mutable pointer detaches once and is good until the next copy or expression is taken.
   const S* data() const requires(depth_v<S> == 0) { return store_.valid() ? store_.data() : nullptr; }
