@@ -32,7 +32,7 @@ template <class T> constexpr double tolerance = sizeof(T) == 4 ? 3e-6 : 1e-14;
 
 TEST_CASE("the device says that it is there") {
   CHECK(device::available());
-  CHECK(std::string(device::why()).empty());
+  CHECK(device::why()[0] == 0);
   device::synchronize();
 }
 
