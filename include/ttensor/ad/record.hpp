@@ -301,7 +301,17 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
     y.require_batch(out.batch());
     leaf<S, R> l{y.snap(), layout_map<R>::row_major(m.extent)};
     move_adjoints(out, m, y);
-    eval_detail::run_region_values<S>(out, m, l);
+    if constexpr (has_var_v<X>) write_values(out, m, y);  // older tapes record the write of their own values
+    else eval_detail::run_region_values<S>(out, m, l);
+  }
+  template <int R> static void write_values(store<S>& out, const layout_map<R>& m, store<S>& y) {
+    store<var<X>>* from[ad::taped<S>::vars];
+    int k = 0;
+    ad::each_var(y, [&](store<var<X>>& v) { from[k++] = &v; });
+    k = 0;
+    ad::each_region(out, m, [&]<int Q>(store<var<X>>& v, const layout_map<Q>& region) {
+      statement_rule<X>::assign_region(v.values(), region, leaf<X, Q>{from[k++]->values().snap(), layout_map<Q>::row_major(region.extent)});
+    });
   }
   template <int R> static void move_adjoints(store<S>& out, const layout_map<R>& m, store<S>& y) {
     store<var<X>>* from[ad::taped<S>::vars];
