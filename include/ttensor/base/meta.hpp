@@ -39,7 +39,7 @@ template <int... I, class... T> struct slots<std::integer_sequence<int, I...>, T
 template <int I, class T> TTENSOR_HD constexpr T type_at(const slot<I, T>*);
 template <int I, class List> struct at;
 template <int I, class... T> struct at<I, type_list<T...>> {
-  using type = decltype(type_at<I>(static_cast<slots<std::make_integer_sequence<int, sizeof...(T)>, std::type_identity<T>...>*>(nullptr)))::type;
+  using type = typename decltype(type_at<I>(static_cast<slots<std::make_integer_sequence<int, sizeof...(T)>, std::type_identity<T>...>*>(nullptr)))::type;
 };
 template <class X, class... T> constexpr int index_of(type_list<T...>) {
   int i = 0, found = -1;

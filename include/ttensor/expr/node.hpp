@@ -79,7 +79,7 @@ template <class S> struct scalar_leaf {
 template <class E> inline constexpr bool is_scalar_leaf_v = false;
 template <class S> inline constexpr bool is_scalar_leaf_v<scalar_leaf<S>> = true;
 
-template <class Op> TTENSOR_NOINLINE [[noreturn]] void shape_mismatch(std::string shapes) {
+template <class Op> [[noreturn]] TTENSOR_NOINLINE void shape_mismatch(std::string shapes) {
   raise<shape_error>(std::string("[") + Op::name + "] shapes do not broadcast: " + shapes +
                             "; extents must be equal or 1, aligned from the right [TT-S01]");
 }
