@@ -12,11 +12,10 @@
 
 #include "data.hpp"
 #include "draw.hpp"
-#include "stand_ins.hpp"
 
 namespace {
 using namespace digits;
-using tt::axes, tt::index_t, tt::tensor;
+using tt::fold_in, tt::index_t, tt::permutation, tt::rng, tt::tensor;
 
 // ---- the model: any aggregate templated on its scalar is a tree, no macro ---------------------------------------------------
 template <class T> struct mlp {
@@ -77,7 +76,7 @@ struct examples {
   tensor<float, 2> y;  // (n, 10), one-hot
   tensor<int, 1> label;
 
-  examples(const images& all, const tensor<int, 1>& which)
+  examples(const images& all, const tensor<std::int64_t, 1>& which)
       : x(take(all.pixel, which, 0)), y(which.extent(0), classes), label(take(all.label, which, 0)) {
     y = tt::to<float>(unsqueeze(label, 1) == tt::arange<int>(classes));
   }
@@ -92,7 +91,7 @@ double accuracy(const mlp<float>& p, const examples& e) {
 // ---- training -----------------------------------------------------------------------------------------------------------------
 mlp<float> random_start(rng key) {
   auto layer = [&](std::uint64_t n, index_t in, index_t out) -> tensor<float, 2> {
-    return (uniform<float>(fold_in(key, n), {in, out}) * 2 - 1) * std::sqrt(3.0 / double(in));
+    return (tt::uniform<float>(fold_in(key, n), {in, out}) * 2 - 1) * std::sqrt(3.0 / double(in));
   };
   return {layer(0, pixels, 128), tt::zeros<float>(128), layer(1, 128, classes), tt::zeros<float>(classes)};
 }
@@ -102,15 +101,15 @@ mlp<float> zeros_like(mlp<float> p) {
 }
 
 mlp<float> train(const examples& training, const examples& test, int epochs) {
-  const rng key{42};
+  const rng key(42);
   const index_t batch = 32;
   mlp<float> p = random_start(key);
   adam<mlp<float>> optimiser{zeros_like(p), zeros_like(p)};
   for (int epoch = 1; epoch <= epochs; ++epoch) {
     const rng k = fold_in(key, static_cast<std::uint64_t>(epoch));
-    const auto order = permutation(fold_in(k, 0), static_cast<int>(training.size()));
+    const auto order = permutation(fold_in(k, 0), training.size());
     const tensor<float, 2> y = take(training.y, order, 0);
-    const tensor<float, 2> x = take(training.x, order, 0) + 0.2 * normal<float>(fold_in(k, 1), training.x.shape());  // noise: no image twice
+    const tensor<float, 2> x = take(training.x, order, 0) + 0.2 * tt::normal<float>(fold_in(k, 1), training.x.shape());  // noise: no image twice
     const double rate = 0.01 * (0.5 + 0.5 * std::cos(3.14159 * (epoch - 1) / epochs));
     double total = 0;
     for (index_t i = 0; i < training.size(); i += batch) {
@@ -127,7 +126,7 @@ mlp<float> train(const examples& training, const examples& test, int epochs) {
 // ---- questions to the trained network -------------------------------------------------------------------------------------
 /// The digits that pull hardest at the trained network: the norm of each image's own gradient, for all images at once.
 void strangest(const mlp<float>& p, const images& all, const std::string& picture) {
-  const examples every(all, tt::arange<int>(count));
+  const examples every(all, tt::arange<std::int64_t>(count));
   const tensor<float, 1> norm = tt::vmap([](const auto& p, const auto& x, const auto& y) {
     const auto g = tt::grad(image_loss)(p, x, y);
     return sqrt(sum(g.w1 * g.w1) + sum(g.b1 * g.b1) + sum(g.w2 * g.w2) + sum(g.b2 * g.b2));
@@ -165,7 +164,7 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 int main(int argc, char** argv) try {
   const std::string path = argc > 1 ? argv[1] : EXAMPLES_DATA_DIR "/digits.csv", picture = argc > 2 ? argv[2] : "strangest_digits.ppm";
   const images all = load(path);
-  const auto order = permutation(rng{1}, count);
+  const auto order = permutation(rng(1), count);
   const examples training(all, order(tt::range(0, 1437))), test(all, order(tt::range(1437, count)));
   std::printf("%d training and %d test digits from %s\n", int(training.size()), int(test.size()), path.c_str());
 

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "stand_ins.hpp"
 
 namespace {
 namespace tt = ttensor;
@@ -70,7 +69,7 @@ tensor<double, 2> observe() {
     u = advance(u, face);
     seen(s) = u;
   }
-  seen += noise * normal<double>(rng{2024}, seen.shape());
+  seen += noise * tt::normal<double>(tt::rng(2024), seen.shape());
   return seen;
 }
 

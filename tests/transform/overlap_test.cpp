@@ -19,7 +19,7 @@ TEST_CASE("differences of neighbours, every length of the last pack") {
 TEST_CASE("three shifted views and the whole, in float") {
   const auto f = [](const auto& u) { return sum(u(range(2, end)) * u(range(1, -1)) * u(range(0, -2))) + sum(u); };
   const tensor<float, 1> u{1, 2, 3, 4, 5};
-  const tensor<float, 1> g = tt::grad(f)(u), expected{7, 16, 27, 24, 13};
+  const tensor<float, 1> g = tt::grad(f)(u), expected{7, 16, 31, 22, 13};
   for (int i = 0; i < 5; ++i) CHECK(g(i) == expected(i));
 }
 TEST_CASE("steps of a stencil that writes through views") {

@@ -213,6 +213,8 @@ struct plain_finish {
   template <class X> static X finish(X&& x, index_t) { return static_cast<X&&>(x); }
 };
 /// An array operator: numbers fused with their producer where it can, other kinds through its rules.
+/// The elements of a tensor that is no longer needed.
+template <class Y> auto taken(Y y) { return std::remove_cvref_t<decltype(y.elements())>(std::move(y.elements())); }
 template <template <int> class Op, bool Real> struct operator_how : plain_finish {
   static constexpr const char* name = Op<1>::name;
   template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>&, const axis_set<E::rank>& set) {
@@ -221,9 +223,9 @@ template <template <int> class Op, bool Real> struct operator_how : plain_finish
       if constexpr (Real) return as_real(x);
       else return x;
     }();
-    if constexpr (depth_v<storage_scalar_t<typename decltype(e)::scalar>> > 0) return apply_array(op, e).elements().alias();
-    else if constexpr (requires { op.template run<Columns>(e); }) return op.template run<Columns>(e).elements().alias();
-    else return op.primal(array_detail::as_array(e)).elements().alias();
+    if constexpr (depth_v<storage_scalar_t<typename decltype(e)::scalar>> > 0) return taken(apply_array(op, e));
+    else if constexpr (requires { op.template run<Columns>(e); }) return taken(op.template run<Columns>(e));
+    else return taken(op.primal(array_detail::as_array(e)));
   }
 };
 template <int R> using max_operator = extremum<max_op, R>;
