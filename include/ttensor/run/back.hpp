@@ -75,7 +75,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     if constexpr (T::planes > 0) {
       constexpr int first = target_first(Leaf) - table::count;
       const auto& g = at<sweeper::load_of(Leaf)>(a);
-      static_for<T::planes>([&](auto k) {
+      static_for<T::planes>([&](auto k) __attribute__((always_inline)) {
         constexpr int var = k() / var_planes, part = k() % var_planes;
         const auto& d = component<(OutVars - 1 - var) * var_planes + part>(g);
         using V = std::remove_cvref_t<decltype(d)>;
@@ -90,7 +90,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     if constexpr (T::planes > 0) {
       constexpr int first = target_first(Leaf) - table::count;
       const auto& g = at<sweeper::load_of(Leaf)>(a);
-      static_for<T::planes>([&](auto k) {
+      static_for<T::planes>([&](auto k) __attribute__((always_inline)) {
         constexpr int t = first + k(), part = k() % var_planes;
         if (lead[t] != t) return;
         using V = std::remove_cvref_t<decltype(component<part>(g))>;
@@ -105,7 +105,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   /// One pack; returns the value of the statement.
   TTENSOR_INLINE static ct_value body(typename sweeper::leaf_values v, char* const* p, const ct_value& ct, const unsigned char* lead, std::uint64_t fresh) {
     const index_t zero[planes]{};
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
       (load<I, L>(v, p, zero), ...);
       typename sweeper::values all;
       const auto a = sweeper::template reverse_with<Active, ct_value>(all, v, ct);
@@ -127,7 +127,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     std::memcpy(&fresh, p[planes - 1], sizeof fresh);
     // an adjoint that the whole run adds to one element is summed in a pack first
     alignas(64) char sums[target_planes * N * 16 + 1];
-    [&]<int... I>(std::integer_sequence<int, I...>) { (open_sum<I, Target>(p, step, sums, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (open_sum<I, Target>(p, step, sums, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
     unsigned char lead[target_planes + 1];
     for (int k = 0; k < target_planes; ++k) {
       int j = 0;
@@ -135,7 +135,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
       lead[k] = static_cast<unsigned char>(j);
     }
     typename sweeper::leaf_values uniforms;
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
     const index_t packs = n / N, tail = n % N;
     const index_t zero[planes]{};
     [[maybe_unused]] adder sum;
@@ -153,8 +153,8 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
       }
       for (int k = 0; k < planes - 1; ++k) p[k] += step[k];
     }
-    if (tail != 0) [&]<int... I>(std::integer_sequence<int, I...>) { (unstage<I, Target>(c, step, room, packs, tail, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
-    [&]<int... I>(std::integer_sequence<int, I...>) { (close_sum<I, Target>(c, sums), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    if (tail != 0) [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (unstage<I, Target>(c, step, room, packs, tail, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (close_sum<I, Target>(c, sums), ...); }(std::make_integer_sequence<int, leaf_count>{});
     if constexpr (Value) {
       using T = typename core_elem<Out>::type;
       T* to = reinterpret_cast<T*>(c[0].ptr);
