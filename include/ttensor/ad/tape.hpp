@@ -308,13 +308,16 @@ class token_ref {
     return *this;
   }
   ~token_ref() {
-    if (t_ && --t_->holders == 0) delete t_;
+    if (t_) release(t_);
   }
   explicit operator bool() const { return t_ != nullptr; }
   const slot_token* operator->() const { return t_; }
   bool shared() const { return t_->holders > 1; }
 
  private:
+  TTENSOR_NOINLINE static void release(slot_token* t) noexcept {  // a call where expressions of many leaves are dropped
+    if (--t->holders == 0) delete t;
+  }
   slot_token* t_ = nullptr;
 };
 

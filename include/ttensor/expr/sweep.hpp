@@ -100,7 +100,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   }
   TTENSOR_NO_EXEC_CHECK
   TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l) {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (step<I>(v, l, Ins{}), ...); }(std::make_integer_sequence<int, M>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (step<I>(v, l, Ins{}), ...); }(std::make_integer_sequence<int, M>{});
   }
   TTENSOR_NO_EXEC_CHECK
   TTENSOR_HD TTENSOR_INLINE static constexpr result run(const leaf_values& l) {
@@ -150,7 +150,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
     constexpr auto f = facts<Active>(prog{});
     if constexpr (f.at[I].active) {
       const auto g = Op::partials(at<J>(v)..., at<I>(v));
-      [&]<int... K>(std::integer_sequence<int, K...>) { (push<Active, I, K, Op, CT>(a, g), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(J))>{});
+      [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) { (push<Active, I, K, Op, CT>(a, g), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(J))>{});
     }
   }
   /// Forward sweep, then adjoints of every active leaf for the cotangent `ct` of the root. Active: bit per slot.
@@ -165,7 +165,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
     forward(v, l);
     adjoints<CT> a;
     at<Root>(a) = convert_value<adjoint_t<CT, Root>>(ct);
-    [&]<int... I>(std::integer_sequence<int, I...>) {
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
       (back<Active, CT, M - 1 - I>(v, a, at_t<M - 1 - I, instructions>{}), ...);
     }(std::make_integer_sequence<int, M>{});
     return a;

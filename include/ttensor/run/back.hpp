@@ -66,29 +66,52 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   template <int I, class C, class V> TTENSOR_INLINE static void load_uniform(V& v, char* const* p) {
     if constexpr (is_uniform_v<C>) at<I>(v) = core_io<C, N>::broadcast(p + table::first(I + 1));
   }
-  template <int Leaf, class T, class A> TTENSOR_INLINE static void add(const A& a, char* const* p, std::uint64_t fresh) {
+  // Targets that are one place in memory (x * x names x twice) are summed before memory is touched: `lead` of a target is
+  // the first one at its place.
+  struct summed {
+    alignas(64) char at[target_planes + 1][N * 16];
+  };
+  template <int Leaf, class T, class A> TTENSOR_INLINE static void add(const A& a, const unsigned char* lead, summed& s) {
     if constexpr (T::planes > 0) {
-      constexpr int first = target_first(Leaf);
+      constexpr int first = target_first(Leaf) - table::count;
       const auto& g = at<sweeper::load_of(Leaf)>(a);
-      static_for<T::planes>([&](auto k) {
+      static_for<T::planes>([&](auto k) __attribute__((always_inline)) {
         constexpr int var = k() / var_planes, part = k() % var_planes;
-        using E = typename T::elem;
         const auto& d = component<(OutVars - 1 - var) * var_planes + part>(g);
         using V = std::remove_cvref_t<decltype(d)>;
-        E* to = reinterpret_cast<E*>(p[first + k()]);
-        if (fresh >> (first - table::count + k()) & 1u) store_as(d, to);
+        using C = lane_t<V>;
+        C* to = reinterpret_cast<C*>(s.at[lead[first + k()]]);
+        if (lead[first + k()] == first + k()) d.store(to);
+        else (V::load(to) + d).store(to);
+      });
+    }
+  }
+  template <int Leaf, class T, class A> TTENSOR_INLINE static void flush(const A& a, char* const* p, const unsigned char* lead, std::uint64_t fresh, const summed& s) {
+    if constexpr (T::planes > 0) {
+      constexpr int first = target_first(Leaf) - table::count;
+      const auto& g = at<sweeper::load_of(Leaf)>(a);
+      static_for<T::planes>([&](auto k) __attribute__((always_inline)) {
+        constexpr int t = first + k(), part = k() % var_planes;
+        if (lead[t] != t) return;
+        using V = std::remove_cvref_t<decltype(component<part>(g))>;
+        using E = typename T::elem;
+        const V d = V::load(reinterpret_cast<const lane_t<V>*>(s.at[t]));
+        E* to = reinterpret_cast<E*>(p[table::count + t]);
+        if (fresh >> t & 1u) store_as(d, to);
         else store_as(load_as<V>(to) + d, to);
       });
     }
   }
   /// One pack; returns the value of the statement.
-  TTENSOR_INLINE static ct_value body(typename sweeper::leaf_values v, char* const* p, const ct_value& ct, std::uint64_t fresh) {
+  TTENSOR_INLINE static ct_value body(typename sweeper::leaf_values v, char* const* p, const ct_value& ct, const unsigned char* lead, std::uint64_t fresh) {
     const index_t zero[planes]{};
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
       (load<I, L>(v, p, zero), ...);
       typename sweeper::values all;
       const auto a = sweeper::template reverse_with<Active, ct_value>(all, v, ct);
-      (add<I, Target>(a, p, fresh), ...);
+      summed s;
+      (add<I, Target>(a, lead, s), ...);
+      (flush<I, Target>(a, p, lead, fresh, s), ...);
       if constexpr (Value) return convert_value<ct_value>(at<Prog::root>(all));
       else return ct;
     }(std::make_integer_sequence<int, leaf_count>{});
@@ -104,9 +127,15 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     std::memcpy(&fresh, p[planes - 1], sizeof fresh);
     // an adjoint that the whole run adds to one element is summed in a pack first
     alignas(64) char sums[target_planes * N * 16 + 1];
-    [&]<int... I>(std::integer_sequence<int, I...>) { (open_sum<I, Target>(p, step, sums, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (open_sum<I, Target>(p, step, sums, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    unsigned char lead[target_planes + 1];
+    for (int k = 0; k < target_planes; ++k) {
+      int j = 0;
+      while (j < k && !(p[table::count + j] == p[table::count + k] && step[table::count + j] == step[table::count + k] && bytes[table::count + j] == bytes[table::count + k])) ++j;
+      lead[k] = static_cast<unsigned char>(j);
+    }
     typename sweeper::leaf_values uniforms{};
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
     const index_t packs = n / N, tail = n % N;
     const index_t zero[planes]{};
     [[maybe_unused]] adder sum;
@@ -116,16 +145,16 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
       if (TTENSOR_UNLIKELY(i == packs)) stage(p, step, room, tail);
       if constexpr (!Value) {
         ct = core_io<Out, N>::template load<0>(p, zero);
-        body(uniforms, p, ct, fresh);
+        body(uniforms, p, ct, lead, fresh);
       } else {
         ct = i == packs ? first_ones(tail) : ct_value(compute_t<typename core_elem<Out>::type>(1));
-        const ct_value v = body(uniforms, p, ct, fresh);
+        const ct_value v = body(uniforms, p, ct, lead, fresh);
         sum.add(TTENSOR_UNLIKELY(i == packs) ? first_lanes(v, tail) : v);
       }
       for (int k = 0; k < planes - 1; ++k) p[k] += step[k];
     }
-    if (tail != 0) [&]<int... I>(std::integer_sequence<int, I...>) { (unstage<I, Target>(c, step, room, packs, tail, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
-    [&]<int... I>(std::integer_sequence<int, I...>) { (close_sum<I, Target>(c, sums), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    if (tail != 0) [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (unstage<I, Target>(c, step, room, packs, tail, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (close_sum<I, Target>(c, sums), ...); }(std::make_integer_sequence<int, leaf_count>{});
     if constexpr (Value) {
       using T = typename core_elem<Out>::type;
       T* to = reinterpret_cast<T*>(c[0].ptr);
