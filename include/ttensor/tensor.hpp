@@ -4,6 +4,7 @@
 #include "tensor/factories.hpp"
 #include "tensor/reductions.hpp"
 #include "tensor/fixed.hpp"
+#include "tensor/reduce.hpp"
 #include "tensor/contraction.hpp"
 #include "tensor/indexing.hpp"
 #include "tensor/linalg.hpp"

@@ -3,5 +3,6 @@
 #include "tensor.hpp"
 #include "transform/checkpoint.hpp"
 #include "transform/control.hpp"
+#include "transform/custom.hpp"
 #include "transform/jacobian.hpp"
 #include "transform/stop_gradient.hpp"

@@ -1,5 +1,4 @@
-// The gate, array body (a contraction and two reductions): compositions that start with two given letters, and, where the
-// second letter is G, the one of a single letter.
+// The gate, array body (a contraction and two reductions): every composition of up to three transforms that starts with one letter.
 #include "gate/nestings.hpp"
 
 namespace {

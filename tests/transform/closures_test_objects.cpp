@@ -15,6 +15,13 @@ template <int N, class D, class A> struct rec {
     else return a * x * D{}(rec<N - 1, D, decltype(x)>{x})(1.0);
   }
 };
+template <class D> struct tower {
+  int n;
+  template <class T> T operator()(T x) const {
+    if (n == 0) return x * x * x;
+    return x * x * D{}(tower{n - 1})(2.0);
+  }
+};
 }  // namespace closures
 
 CLOSURE_WITH(same_object, 2, auto f = [](auto x) { return x * x * x; }, D1([&](auto x) { return f(x) * D2(f)(x); })(2.0))
@@ -26,3 +33,4 @@ CLOSURE(same_capturing_object, 2, D1([](auto x) {
 })(2.0))
 CLOSURE(recursive_euler, 1, D1(euler<3, A>{})(2.0))
 CLOSURE(recursive_capturing, 1, D1(rec<3, A, double>{3.0})(0.5))
+CLOSURE(runtime_recursion, 1, D1(tower<A>{3})(5.0))

@@ -23,8 +23,8 @@ TEST_CASE("value_of removes every kind") {
   double seen = 0;
   tt::grad([&](auto x) { return tt::jvp([&](auto y) { seen = value_of(x * y); return y * y; }, x, 1.0).y_dot; })(3.0);
   CHECK(seen == 9);
-  tensor<double, 1> examples;
-  vmap([&](auto x) { examples = value_of(x * x); return x; })(v);
+  static tensor<double, 1> examples;
+  vmap([](auto x) { examples = value_of(x * x); return x; })(v);
   CHECK(examples(2) == 9);
   tensor<double, 1> array;
   tt::grad([&](const auto& x) { array = value_of(x * 2.0); return sum(x); })(v);

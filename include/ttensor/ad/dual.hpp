@@ -31,8 +31,9 @@ template <class T, int N> struct dual : dual_detail::members<T, N> {
   /// A constant: numbers and values of older levels have tangent 0.
   template <class U> requires((any_scalar<U> || is_pack_v<U>) && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, dual>)
   TTENSOR_HD constexpr dual(const U& c) : base{} {
-    this->value = T(c);
-    for (int k = 0; k < N; ++k) this->tangent_at(k) = T(0);
+    if constexpr (cpp_number<U>) this->value = T(static_cast<lane_t<elem_t<T>>>(c));
+    else this->value = T(c);
+    for (int k = 0; k < N; ++k) this->tangent_at(k) = T(lane_t<elem_t<T>>(0));
   }
   TTENSOR_HD static constexpr dual convert(const auto& o) {  // from a dual of another lane type or of fewer levels inside
     dual r;

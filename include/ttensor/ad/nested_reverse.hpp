@@ -153,50 +153,36 @@ template <class S, class E> struct nested_statement_node final : tape_node {
       return {gather<inner_t<Q>>(t, q), extent[batch_levels_v<Q> - 1], n};
     }
   }
+  template <int Own> struct giver {  // Own: axes of the leaf itself
+    nested_statement_node& node;
+    tape& t;
+    const leaf<P, R>& g;
+    int& k;
+    void scalar(const auto& s) const {
+      const auto part = plane_of<P>(g, vars - 1 - k++);
+      if (!s.active()) return;
+      constexpr int D = decltype(part.map.extent)::size();
+      axis_set<D> every;
+      for (bool& r : every.reduced) r = true;
+      const X total = sum_rule<X>::template evaluate<false>(part, part.map.extent, every).scalar();
+      scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), s.ref().bits, total);
+    }
+    template <int Q> void array(const token_ref& slot, const layout_map<Q>& m) const {
+      const auto part = plane_of<P>(g, vars - 1 - k++);
+      if (!slot) return;
+      constexpr int D = decltype(part.map.extent)::size(), outer = Q - Own;  // batch axes outside the tape lead both
+      layout_map<D> w{m.offset, part.map.extent, {}};
+      for (int d = 0; d < outer; ++d) {
+        w.stride[d] = m.extent[d] == 1 ? 0 : m.stride[d];
+        if (m.extent[d] > w.extent[d]) w.extent[d] = m.extent[d];  // a gradient that is the same for every example
+      }
+      for (int d = 0; d < Own; ++d) w.stride[D - Own + d] = m.extent[outer + d] == 1 ? 0 : m.stride[outer + d];
+      accumulate<X, D>(t, slot->id, w, part);
+    }
+  };
   template <class L> void give(tape& t, const L& l, const leaf<P, R>& g) {
-    if constexpr (is_scalar_leaf_v<L>) {
-      int k = 0;
-      each_scalar(l.value, [&](const auto& s) {
-        if (s.active()) {
-          axis_set<R> every;
-          for (bool& r : every.reduced) r = true;
-          const leaf<X, R> part = plane_of<P>(g, vars - 1 - k);
-          const X total = sum_rule<X>::template evaluate<false>(part, part.shape(), every).scalar();
-          scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), s.ref().bits, total);
-        }
-        ++k;
-      });
-    } else {
-      int k = 0;
-      each_slot(l.data, [&](const auto& s) {
-        if (s.slot) {
-          layout_map<R> m{l.map.offset, shape(), {}};
-          for (int d = 0; d < L::rank; ++d) m.stride[R - L::rank + d] = l.map.extent[d] == 1 ? 0 : l.map.stride[d];
-          give_slot(t, s.slot->id, l.data, m, plane_of<P>(g, vars - 1 - k));
-        }
-        ++k;
-      });
-    }
-  }
-  template <class D, class G> void give_slot(tape& t, std::uint32_t id, const D& data, const layout_map<R>& m, const G& g) {
-    if constexpr (G::rank == R) {
-      static_cast<void>(data);
-      accumulate<X, R>(t, id, m, g);
-    } else {  // batch axes outside the tape lead
-      layout_map<G::rank> w{m.offset, g.map.extent, {}};
-      batch_strides(data, w);
-      for (int d = 0; d < R; ++d) w.stride[G::rank - R + d] = m.stride[d];
-      accumulate<X, G::rank>(t, id, w, g);
-    }
-  }
-  template <class Q, class W> static void batch_strides(const snapshot<Q>& s, W& w) {
-    if constexpr (is_dual_v<Q>) batch_strides(s.value, w);
-    else if constexpr (is_batched_v<Q>) {
-      constexpr int at_axis = batch_levels_v<Q> - batch_levels_v<X> - 1;
-      w.stride[at_axis] = s.batch == 1 ? 0 : s.size;
-      if (s.batch > w.extent[at_axis]) w.extent[at_axis] = s.batch;  // a gradient that is the same for every example
-      batch_strides(s.inner, w);
-    }
+    int k = 0;
+    each_taped(l, giver<L::rank>{*this, t, g, k});
   }
   /// Plane k (in plane order of the duals outside the tape) as an array of X; batch axes outside the tape become axes.
   template <class Q, int D> static auto plane_of(const leaf<Q, D>& g, int k) {

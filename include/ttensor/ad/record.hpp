@@ -4,99 +4,12 @@
 // node keeps nothing per element but the leaves that some derivative rule reads; values are recomputed in the loop.
 #pragma once
 #include "../run/back.hpp"
-#include "untape.hpp"
+#include "backward.hpp"
 
 TTENSOR_BEGIN
 
 namespace ad {
-/// What is inside the outermost var, and how many taped planes lie outside it.
-template <class S> struct taped;
-template <class X> struct taped<var<X>> {
-  using inner = X;
-  static constexpr int vars = 1;
-};
-template <class T, int N> struct taped<dual<T, N>> : taped<T> {
-  static constexpr int vars = (1 + N) * taped<T>::vars;
-  static_assert(N == 1, "ttensor: several tangents over a tape are not supported; use one tangent (chunk_size{1}) outside reverse mode");
-};
-template <class T> struct taped<batched<T>> : taped<T> {};
-template <class S> using taped_t = typename taped<S>::inner;
-
-template <class X, class F> void each_slot(const snapshot<var<X>>& s, F&& f) { f(s); }
-template <class T, int N, class F> void each_slot(const snapshot<dual<T, N>>& s, F&& f) {
-  each_slot(s.value, f);
-  for (int k = 0; k < N; ++k) each_slot(s.tangent[k], f);
-}
-template <class X, class F> void each_var(store<var<X>>& s, F&& f) { f(s); }
-template <class T, int N, class F> void each_var(store<dual<T, N>>& s, F&& f) {
-  each_var(s.value_, f);
-  for (int k = 0; k < N; ++k) each_var(s.tangent_[k], f);
-}
-template <class X, class F> void each_scalar(const var<X>& s, F&& f) { f(s); }
-template <class T, int N, class F> void each_scalar(const dual<T, N>& s, F&& f) {
-  each_scalar(s.value, f);
-  for (int k = 0; k < N; ++k) each_scalar(s.tangent_at(k), f);
-}
-
-template <class T, class F> void each_slot(const snapshot<batched<T>>& s, F&& f) { each_slot(s.inner, f); }
-template <class T, class F> void each_var(store<batched<T>>& s, F&& f) { each_var(s.inner(), f); }
-template <class T, class F> void each_scalar(const batched<T>&, F&&) { static_assert(sizeof(T) == 0, "ttensor: a batched scalar is a leaf of rank 0"); }
-
-/// f(taped store, map) for every plane outside the tape; batch axes outside the tape lead the map.
-template <class X, int R, class F> void each_region(store<var<X>>& s, const layout_map<R>& m, F&& f) { f(s, m); }
-template <class T, class F, int R> void each_region(store<batched<T>>& s, const layout_map<R>& m, F&& f) {
-  layout_map<R + 1> w{m.offset, {}, {}};
-  w.extent[0] = s.examples();
-  w.stride[0] = s.size();
-  for (int d = 0; d < R; ++d) w.extent[d + 1] = m.extent[d], w.stride[d + 1] = m.stride[d];
-  each_region(s.inner(), w, f);
-}
-template <class T, int N, int R, class F> void each_region(store<dual<T, N>>& s, const layout_map<R>& m, F&& f) {
-  each_region(s.value_, m, f);
-  for (int k = 0; k < N; ++k) each_region(s.tangent_[k], m, f);
-}
-
-template <class L> constexpr bool can_carry() { return has_var_v<typename L::scalar> && is_differentiable_v<elem_t<typename L::scalar>>; }
-template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
-  std::uint64_t bits = 0, bit = 1;
-  ((bits |= can_carry<L>() ? bit : 0, bit <<= 1), ...);
-  return bits;
-}
-template <class L, class X> struct target_of { using type = run::adjoint_target<elem_t<typename L::scalar>, 0>; };
-template <class L, class X> requires(can_carry<L>()) struct target_of<L, X> {
-  using type = run::adjoint_target<elem_t<typename L::scalar>, taped<typename L::scalar>::vars * planes_v<X>>;
-};
-
-template <class L> constexpr int taped_vars() {
-  if constexpr (can_carry<L>()) return taped<typename L::scalar>::vars;
-  else return 0;
-}
-
-/// One adjoint that a statement's backward pass adds to.
-template <int R> struct target {
-  std::uint32_t id = 0;       // slot, or 0
-  adjoint_ref scalar;         // a scalar of the tape, when id is 0
-  index_t offset = 0;
-  dims<R> stride{};           // over the statement's axes; 0 where the leaf was broadcast. Batch axes inside the tape: unused
-  bool active() const { return id != 0 || scalar.valid(); }
-};
-
-/// to[offset + stride . i] += from[i] over all i, one element at a time (strided leaves only).
-template <class T, int R> void add_strided(T* to, const dims<R>& stride, const T* from, const dims<R>& extent) {
-  dims<R> i{};
-  const index_t n = shape::size(extent);
-  for (index_t k = 0; k < n; ++k) {
-    index_t at = 0;
-    for (int d = 0; d < R; ++d) at += i[d] * stride[d];
-    to[at] = static_cast<T>(to[at] + from[k]);
-    for (int d = R - 1; d >= 0; --d) {
-      if (++i[d] < extent[d]) break;
-      i[d] = 0;
-    }
-  }
-}
-
-template <class S, class E> struct statement_node final : tape_node {
+template <class S, class E, bool Value = false> struct statement_record {
   using X = taped_t<S>;
   using leaf_list = leaves_of_t<E>;
   static constexpr int inner_levels = batch_levels_v<X>, levels = batch_levels_v<S>, full = levels + E::rank, vars = taped<S>::vars;
@@ -104,246 +17,211 @@ template <class S, class E> struct statement_node final : tape_node {
   using prog = program_of<E>;
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    using targets = type_list<typename target_of<L, X>::type...>;
-    using kernel = run::back_kernel<prog, active, core_t<S>, vars, targets, eval_detail::leaf_core<L>...>;
+    using kernel = run::back_kernel<prog, active, core_t<S>, vars, Value, type_list<typename target_of<L, X>::type...>, eval_detail::leaf_core<L>...>;
     using table = run::plane_table<eval_detail::leaf_core<L>...>;
-    static constexpr int targets_count = (taped_vars<L>() + ... + 0);
+    static constexpr int target_count = (taped_vars<L>() + ... + 0);
+    static constexpr auto first_planes() {
+      array<int, target_count + 1> a{};
+      int g = 0, leaf = 0;
+      auto one = [&](int n) {
+        for (int j = 0; j < n; ++j) a[g++] = kernel::target_first(leaf) + j * planes_v<X>;
+        ++leaf;
+      };
+      (one(taped_vars<L>()), ...);
+      return a;
+    }
+    static constexpr std::uint64_t kept() {
+      constexpr auto f = facts<active>(prog{});
+      std::uint64_t k = 0;
+      for (int i = 0; i < static_cast<int>(sizeof...(L)); ++i) k |= std::uint64_t(Value || f.keeps(i) ? 1 : 0) << i;
+      return k;
+    }
   };
-  using kernel = typename with<leaf_list>::kernel;
-  static_assert(kernel::planes <= run::max_planes, "ttensor: too many taped arrays in one statement; evaluate a part with eval() first");
-  static constexpr int value_planes = with<leaf_list>::table::count, target_count = with<leaf_list>::targets_count;
+  using info = with<leaf_list>;
+  using kernel = typename info::kernel;
+  static constexpr int value_planes = info::table::count, target_count = info::target_count;
+  static constexpr auto target_plane = info::first_planes();
+  static constexpr back_layout layout{kernel::launch, full, inner_levels, kernel::planes, kernel::N, vars, planes_v<X>, value_planes, target_count, kernel::bytes.v,
+                                      target_plane.v, add_strided<elem_t<X>>, Value};
+  index_t extent[full + 1], value_stride[value_planes * full + 1], target_stride[target_count * full + 1];
+  saved_value value[value_planes + 1];
+  back_target target[target_count + 1];
 
-  struct saved {
-    mem::block_ref keep;
-    const void* ptr = nullptr;
-    dims<full> extent_is_one_mask{};
-    dims<full> stride{};
-    bool uniform = false;
-    alignas(16) char bytes[16]{};
-  };
-  dims<full> extent;
-  dims<full> out_stride;  // of the result over the statement's axes: 0 where a sum reduced
-  saved value[value_planes > 0 ? value_planes : 1];
-  target<full> target_[target_count > 0 ? target_count : 1];
+  statement_record(const E& e, const dims<full>& x) {
+    for (int d = 0; d < full; ++d) extent[d] = x[d];
+    leaf_noter n{view(), info::kept()};
+    e.leaves([&](const auto& l) { n.template note<full, inner_levels, levels>(l); });
+  }
+  back_record view() { return {extent, value, value_stride, target, target_stride}; }
+};
+
+template <class X> void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride);
+template <class S, class E> struct statement_node final : tape_node {
+  using record = statement_record<S, E>;
+  using X = typename record::X;
+  static constexpr int full = record::full, vars = record::vars;
+  record r;
+  index_t out_stride[full + 1];  // of the result over the statement's axes: 0 where a sum reduced
   std::uint32_t out[vars];
 
-  statement_node(const E& e, const dims<full>& x, const dims<full>& os) : extent(x), out_stride(os) {
-    int v = 0, g = 0, slot_number = 0;
-    constexpr auto facts_now = facts<active>(prog{});
-    e.leaves([&]<class L>(const L& l) {
-      constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
-      const bool keep = facts_now.keeps(slot_number++);
-      dims<full> own{};  // strides of the leaf's value over the statement's axes
-      l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
-        run::nest_plane n;
-        eval_detail::align<full>(n, p, batch_levels_v<typename L::scalar>, levels);
-        for (int d = 0; d < full; ++d) own[d] = n.stride[d];
-        saved& s = value[v++];
-        s.uniform = uniform;
-        if (uniform) {
-          std::memcpy(s.bytes, p.ptr, sizeof(T));
-        } else if (keep) {
-          s.keep = mem::block_ref(p.holder);
-          s.ptr = p.ptr;
-          s.stride = own;
-        }
-      });
-      if constexpr (can_carry<L>()) {
-        if constexpr (is_scalar_leaf_v<L>) {
-          each_scalar(l.value, [&](const auto& x1) {
-            if (x1.active()) target_[g].scalar = x1.ref();
-            ++g;
-          });
-        } else {
-          each_slot(l.data, [&](const auto& s) {
-            if (s.slot) {
-              target_[g].id = s.slot->id;
-              target_[g].offset = l.map.offset;
-              target_[g].stride = own;
-              for (int d = 0; d < inner_levels; ++d) target_[g].stride[d] = 0;
-            }
-            ++g;
-          });
-        }
-      }
-    });
+  statement_node(const E& e, const dims<full>& x, const dims<full>& os) : r(e, x) {
+    for (int d = 0; d < full; ++d) out_stride[d] = os[d];
   }
+  void backward(tape& t) override { run_node<X>(t, record::layout, r.view(), out, out_stride); }
+};
+/// The scalar targets of a statement are added to slots of one element first.
+template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride) {
+  slot_base *cotangent[run::max_planes], *to[run::max_planes];
+  bool any = false;
+  for (int k = 0; k < l.vars; ++k) {
+    slot_base& s = t.slot(out[k]);
+    any = any || s.live;
+    cotangent[k] = s.live ? &s : nullptr;
+  }
+  if (!any) return;
+  std::vector<std::unique_ptr<slot_base>> scalars;
+  for (int g = 0; g < l.targets; ++g) {
+    to[g] = r.target[g].id ? &t.slot(r.target[g].id) : nullptr;
+    if (!to[g] && r.target[g].scalar.valid()) {
+      scalars.push_back(t.slot(out[0]).another(1));
+      to[g] = scalars.back().get();
+    }
+  }
+  run_back(l, r, cotangent, out_stride, to, nullptr);
+  ++tapes::stats.backward_loops;
+  if (!scalars.empty())
+    for (int g = 0; g < l.targets; ++g)
+      if (to[g] && r.target[g].id == 0)
+        scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), r.target[g].scalar.bits, static_cast<adjoint_slot<X>&>(*to[g]).adjoint.get(0));
+  for (int k = 0; k < l.vars; ++k) t.slot(out[k]).drop();
+}
 
+// ---- sums of costly statements: value and gradient in one loop -----------------------------------------------------------
+// The cotangent of a sum is one number, so the gradient of the statement is computed together with its value, and the
+// backward pass hands it over, scaled. Computing it later would mean to compute the values twice. Statements that are cheap
+// to recompute keep nothing instead.
+template <class Op> inline constexpr bool is_costly_v = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, pow_op>;
+template <int K> constexpr bool costly(ld<K>) { return false; }
+template <class Op, int... I> constexpr bool costly(ins<Op, I...>) { return is_costly_v<Op>; }
+template <int Root, class... Ins> constexpr bool any_costly(program<Root, Ins...>) { return (costly(Ins{}) || ...); }
+/// Gradient of a sum: its pieces, for a cotangent of 1.
+template <class X> struct sum_node final : tape_node {
+  struct piece {
+    back_target target;
+    std::unique_ptr<slot_base> gradient;
+    index_t first_stride = -1;  // in strides, when the gradient has the statement's shape and not the slot's
+  };
+  std::vector<piece> pieces;
+  std::vector<index_t> extent, strides;
+  std::uint32_t out = 0;
   void backward(tape& t) override {
-    bool any = false;
-    for (std::uint32_t id : out) any = any || t.at<X>(id).live;
-    if (!any) return;
-    fused(t);
-    for (std::uint32_t id : out) {
-      t.at<X>(id).live = false;
-      t.at<X>(id).adjoint = {};
-    }
-  }
-
- private:
-  static constexpr int px = planes_v<X>;
-  void fused(tape& t) {
-    alignas(64) static constexpr char zeros[64]{};
-    run::nest_plane plane[kernel::planes];
-    constexpr auto bytes = kernel::bytes;
-    dims<full> x = extent;
-    auto widen = [&](const dims<inner_levels>& b) {
-      for (int d = 0; d < inner_levels; ++d) x[d] = b[d] > x[d] ? b[d] : x[d];
-    };
-    for (std::uint32_t id : out)
-      if (t.at<X>(id).live) widen(t.at<X>(id).adjoint.batch());
-    dims<inner_levels> batch{};
-    for (int d = 0; d < inner_levels; ++d) batch[d] = x[d];
-
-    for (int k = 0; k < kernel::planes; ++k) plane[k] = {const_cast<char*>(zeros), bytes[k], run::access::input, {}};
-    // cotangents, in reverse plane order of the duals outside the tape
-    index_t inner_size = 1;
-    for (int d = inner_levels; d < full; ++d) inner_size *= x[d];
-    for (int q = 0; q < vars; ++q) {
-      adjoint_slot<X>& s = t.at<X>(out[vars - 1 - q]);
-      if (!s.live) continue;
-      int k = q * px;
-      s.adjoint.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>& be, const dims<B>& bs, mem::block*) {
-        run::nest_plane& n = plane[k++];
-        n.ptr = reinterpret_cast<char*>(p);
-        for (int d = inner_levels; d < full; ++d) n.stride[d] = x[d] == 1 ? 0 : out_stride[d];
-        for (int d = 0; d < B; ++d) n.stride[d] = be[d] == 1 ? 0 : bs[d];
-      });
-    }
-    for (int v = 0; v < value_planes; ++v) {
-      run::nest_plane& n = plane[kernel::out_planes + v];
-      if (value[v].uniform) {
-        n.ptr = value[v].bytes;
-        n.how = run::access::uniform;
-      } else if (value[v].ptr) {
-        n.ptr = const_cast<char*>(static_cast<const char*>(value[v].ptr));
-        for (int d = 0; d < full; ++d) n.stride[d] = value[v].stride[d];
+    adjoint_slot<X>& s = t.at<X>(out);
+    if (!s.live) return;
+    const X ct = s.adjoint.get(0);
+    s.drop();
+    for (piece& p : pieces) {
+      store<X>& g = static_cast<adjoint_slot<X>&>(*p.gradient).adjoint;
+      if (p.target.id == 0) {
+        scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), p.target.scalar.bits, X(apply<absorb_op>(ct, g.get(0))));
+        continue;
+      }
+      adjoint_slot<X>& to = t.at<X>(p.target.id);
+      const bool whole = p.first_stride < 0;
+      if (whole && !to.live && ct == X(1)) {  // shared until somebody adds to it
+        to.adjoint = g.value();
+        to.live = true;
+        continue;
+      }
+      const dims<1> n{{g.size()}};
+      const auto scaled = expr::make_node<absorb_op>(scalar_leaf<X>{ct}, leaf<X, 1>{g.snap(), layout_map<1>::row_major(n)});
+      if (whole && !to.live) {
+        to.adjoint = statement_rule<X>::evaluate(scaled, n);
+        to.live = true;
+      } else if (whole) {
+        auto total = expr::make_node<add_op>(leaf<X, 1>{to.adjoint.snap(), layout_map<1>::row_major(n)}, std::remove_cvref_t<decltype(scaled)>(scaled));
+        statement_rule<X>::evaluate_into(to.adjoint, total, n);
+      } else {
+        store<X> piece_of = statement_rule<X>::evaluate(scaled, n);
+        X* base = to.open().writable();
+        add_strided<X>(reinterpret_cast<char*>(base + p.target.offset), reinterpret_cast<const index_t*>(strides.data() + p.first_stride),
+                       reinterpret_cast<const char*>(piece_of.data()), extent.data(), static_cast<int>(extent.size()));
       }
     }
-    // adjoints
-    struct pending { int target, plane; store<X> temporary; };
-    std::vector<pending> strided;
-    std::vector<X> scalars;
-    scalars.reserve(static_cast<std::size_t>(target_count));
-    struct scalar_sum { int target; std::size_t at; };
-    std::vector<scalar_sum> sums;
-    auto connect = [&]<int Leaf, class Tg>(std::integral_constant<int, Leaf>, Tg) {  // one active leaf
-      if constexpr (Tg::planes > 0) {
-      constexpr int n_vars = Tg::planes / px, k = kernel::target_first(Leaf), g0 = (k - kernel::table::count) / (2 * px);
-      for (int j = 0; j < n_vars; ++j) {
-        const int g = g0 + j, dst = k + j * px, src = dst + Tg::planes;
-        const target<full>& to = target_[g];
-        for (int r = 0; r < px; ++r) plane[dst + r].how = run::access::output;
-        if (to.id == 0) {  // a scalar, or nothing: summed into a local
-          scalars.push_back(X(0));
-          if (to.scalar.valid()) sums.push_back({g, scalars.size() - 1});
-          int r = 0;
-          point_at(scalars.back(), [&](void* p) { plane[dst + r].ptr = plane[src + r].ptr = static_cast<char*>(p), ++r; });
-          continue;
-        }
-        adjoint_slot<X>& s = t.at<X>(to.id);
-        int inner = full - 1;
-        while (inner > inner_levels && x[inner] == 1) --inner;
-        const bool direct = full == inner_levels || to.stride[inner] == 0 || to.stride[inner] == 1 || x[inner] == 1;
-        bool fresh = !s.live && direct && s.size == inner_size && to.offset == 0;
-        index_t stride = 1;
-        for (int d = full - 1; d >= inner_levels; --d) {
-          fresh = fresh && (x[d] == 1 || to.stride[d] == stride);
-          stride *= x[d];
-        }
-        for (int o = 0; o < target_count && fresh; ++o)
-          if (o != g && target_[o].id == to.id) fresh = target_[o].offset == to.offset && same_stride(target_[o].stride, to.stride);
-        store<X>* into = &s.adjoint;
-        dims<full> walk = to.stride;
-        index_t offset = to.offset;
-        if (!direct) {
-          strided.push_back({g, dst, store<X>::make(inner_size, batch)});
-          into = &strided.back().temporary;
-          fresh = true;
-          offset = 0;
-          stride = 1;
-          for (int d = full - 1; d >= inner_levels; --d) {
-            walk[d] = x[d] == 1 ? 0 : stride;
-            stride *= x[d];
-          }
-        } else if (fresh) {
-          s.adjoint = store<X>::make(s.size, batch);
-          s.live = true;
-        } else {
-          s.open(batch);
-        }
-        int r = 0;
-        into->planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>& be, const dims<B>& bs, mem::block*) {
-          run::nest_plane& d1 = plane[dst + r];
-          d1.ptr = reinterpret_cast<char*>(p + offset);
-          for (int d = 0; d < full; ++d) d1.stride[d] = d < inner_levels || x[d] == 1 ? 0 : walk[d];
-          for (int d = 0; d < B; ++d) d1.stride[d] = be[d] == 1 ? 0 : bs[d];
-          run::nest_plane& s1 = plane[src + r];
-          if (!fresh) s1 = d1, s1.how = run::access::input;
-          ++r;
-        });
-      }
-      }
-    };
-    [&]<class... Tg, int... I>(type_list<Tg...>, std::integer_sequence<int, I...>) { (connect(std::integral_constant<int, I>{}, Tg{}), ...); }(
-        typename with<leaf_list>::targets{}, std::make_integer_sequence<int, leaf_list::size>{});
-
-    run::nest s;
-    s.rank = full;
-    s.planes = kernel::planes;
-    for (int d = 0; d < full; ++d) s.extent[d] = x[d];
-    s.plane = plane;
-    s.lanes = kernel::N;
-    run::driver(s, kernel::launch, true, false).run();
-    ++tapes::stats.backward_loops;
-
-    for (auto& p : strided) {
-      store<X>& a = t.at<X>(target_[p.target].id).open(batch);
-      add_region(a, target_[p.target], p.temporary, x, batch);
-    }
-    for (auto& p : sums) scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), target_[p.target].scalar.bits, scalars[p.at]);
-  }
-  static bool same_stride(const dims<full>& a, const dims<full>& b) { return a == b; }
-  template <class V, class F> static void point_at(V& v, F&& f) {
-    if constexpr (is_dual_v<V>) {
-      point_at(v.value, f);
-      for (int i = 0; i < scalar_traits<V>::planes / scalar_traits<std::remove_cvref_t<decltype(v.value)>>::planes - 1; ++i) point_at(v.tangent_at(i), f);
-    } else {
-      f(&v);
-    }
-  }
-  static void add_region(store<X>& a, const target<full>& to, store<X>& from, const dims<full>& x, const dims<inner_levels>&) {
-    const void* source[px];
-    int r = 0;
-    from.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>&, const dims<B>&, mem::block*) { source[r++] = p; });
-    r = 0;
-    a.cells([](auto& c) { static_cast<void>(c.writable()); });
-    a.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>& be, const dims<B>& bs, mem::block*) {
-      dims<full> stride = to.stride;
-      for (int d = 0; d < B; ++d) stride[d] = be[d] == 1 ? 0 : bs[d];
-      add_strided(p + to.offset, stride, static_cast<const T*>(source[r++]), x);
-    });
   }
 };
+/// Runs the value kernel and pushes the node, if the statement is on a tape. Returns the value's slot, or 0.
+template <class X> TTENSOR_NOINLINE std::uint32_t run_sum(std::uint64_t serial, const back_layout& l, const back_record& r, X* value) {
+  slot_base* to[run::max_planes];
+  index_t whole[run::max_rank];
+  const index_t n = row_major(whole, r.extent, l.rank, 0);
+  std::unique_ptr<sum_node<X>> node;
+  if (serial != 0) {
+    tape& t = tapes::of<X>(serial);
+    node.reset(new sum_node<X>);
+    node->pieces.reserve(static_cast<std::size_t>(l.targets));
+    for (int g = 0; g < l.targets; ++g) {
+      back_target& target = r.target[g];
+      to[g] = nullptr;
+      if (target.id == 0 && !target.scalar.valid()) continue;
+      typename sum_node<X>::piece p{target, {}, -1};
+      const index_t slot_size = target.id ? t.slot(target.id).size : 1;
+      index_t* stride = r.target_stride + g * l.rank;
+      if (slot_size > 2 * n + 16) {  // a small part of a large array: keep the part
+        p.first_stride = static_cast<index_t>(node->strides.size());
+        node->strides.insert(node->strides.end(), stride, stride + l.rank);
+        if (node->extent.empty()) node->extent.assign(r.extent, r.extent + l.rank);
+        for (int d = 0; d < l.rank; ++d) stride[d] = whole[d];
+        r.target[g].offset = 0;
+      } else {
+        for (int o = 0; o < g && target.id; ++o)
+          if (to[o] && r.target[o].id == target.id) to[g] = to[o];
+      }
+      if (to[g]) continue;
+      auto s = std::make_unique<adjoint_slot<X>>();
+      s->size = p.first_stride < 0 ? slot_size : n;
+      to[g] = s.get();
+      p.gradient = std::move(s);
+      node->pieces.push_back(std::move(p));
+    }
+  } else {
+    for (int g = 0; g < l.targets; ++g) to[g] = nullptr;
+  }
+  const index_t none = 0;
+  run_back(l, r, nullptr, &none, to, value);
+  if (serial == 0) return 0;
+  for (auto& p : node->pieces)
+    if (!p.gradient->live) p.gradient->make_open(&none);
+  tape& t = tapes::of<X>(serial);
+  auto& pushed = t.adopt(std::move(node));
+  pushed.out = t.new_slot<X>(1);
+  return pushed.out;
+}
 
 template <class S, class E> struct nested_statement_node;  // reverse over reverse: nested_reverse.hpp
 
+struct serial_finder {
+  std::uint64_t& serial;
+  bool& mixed;
+  void see(std::uint64_t s) const {
+    mixed = mixed || (serial != 0 && serial != s);
+    serial = s;
+  }
+  void scalar(const auto& v) const {
+    if (v.active()) see(v.serial());
+  }
+  void array(const token_ref& slot, const auto&) const {
+    if (slot) see(slot->tape_serial);
+  }
+};
 /// The tape of the active leaves of an expression: 0 when none is active.
 template <class E> std::uint64_t serial_of(const E& e) {
   std::uint64_t serial = 0;
   bool mixed = false;
-  auto see = [&](std::uint64_t s) {
-    mixed = mixed || (serial != 0 && serial != s);
-    serial = s;
-  };
   e.leaves([&]<class L>(const L& l) {
-    if constexpr (can_carry<L>()) {
-      if constexpr (is_scalar_leaf_v<L>) each_scalar(l.value, [&](const auto& v) { if (v.active()) see(v.serial()); });
-      else each_slot(l.data, [&](const auto& s) { if (s.slot) see(s.slot->tape_serial); });
-    }
+    if constexpr (can_carry<L>()) each_taped(l, serial_finder{serial, mixed});
   });
   if (TTENSOR_UNLIKELY(mixed)) tapes::mixed_levels();
-  return serial;
+  return serial <= tapes::silent ? 0 : serial;
 }
 
 /// Moves the adjoint of a region of one slot to the slot of the value that was written there.
@@ -377,7 +255,7 @@ template <class S, class E> auto iteration_extent(const E& e, const dims<E::rank
 template <class S, class E, int F> void record(store<S>& y, const E& e, const dims<F>& extent, const dims<F>& out_stride) {
   using X = taped_t<S>;
   const std::uint64_t serial = serial_of(e);
-  if (serial <= tapes::silent) return;
+  if (serial == 0) return;
   tape& t = tapes::of<X>(serial);
   using node_type = std::conditional_t<has_var_v<X>, nested_statement_node<S, E>, statement_node<S, E>>;
   auto& n = t.push<node_type>(e, extent, out_stride);
@@ -392,9 +270,13 @@ template <class S, class E, int F> void record(store<S>& y, const E& e, const di
 template <class S> requires has_var_v<S> struct statement_rule<S> {
   using X = ad::taped_t<S>;
   template <class E> static store<S> evaluate(const E& e, const dims<E::rank>& shape) {
-    store<S> y = values(e, shape);
-    record(y, e, shape);
-    return y;
+    if constexpr (ad::needs_raising_v<E, X>) {
+      return evaluate(ad::raised<X>(e), shape);
+    } else {
+      store<S> y = values(e, shape);
+      record(y, e, shape);
+      return y;
+    }
   }
   template <class E> static void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) { out.adopt(evaluate(e, shape)); }
   template <int R, class E> static void assign_region(store<S>& out, const layout_map<R>& m, const E& e) {
@@ -450,7 +332,18 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
 template <class S> requires has_var_v<S> struct sum_rule<S> {
   using Q = reduced_scalar_t<S>;
   template <bool Columns, class E> static store<Q> evaluate(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+    using X = ad::taped_t<S>;
+    if constexpr (ad::needs_raising_v<E, X>) return evaluate<Columns>(ad::raised<X>(e), shape, set);
+    else return recorded<Columns>(e, shape, set);
+  }
+
+ private:
+  template <bool Columns, class E> static store<Q> recorded(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     store<Q> y;
+    using X = ad::taped_t<S>;
+    if constexpr (!Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q> && (std::is_same_v<X, double> || std::is_same_v<X, float>)) {
+      if constexpr (ad::any_costly(program_of<E>{})) return value_and_gradient<X>(e, shape);
+    }
     if constexpr (has_var_v<ad::taped_t<S>>) y = ad::retape<Q>(sum_rule<ad::untaped_t<S>>::template evaluate<Columns>(ad::untape_expression(e), shape, set));
     else y = evaluate_reduction<sum_op, Columns, S>(e, shape, set);
     if constexpr (is_differentiable_v<elem_t<S>>) {
@@ -460,6 +353,17 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
       ad::record(y, e, extent, reduce_detail::output_strides(inner, set));
     }
     return y;
+  }
+
+  template <class X, class E> static store<S> value_and_gradient(const E& e, const dims<E::rank>& shape) {
+    using record = ad::statement_record<S, E, true>;
+    const std::uint64_t serial = ad::serial_of(e);
+    record r(e, shape);
+    store<X> v = store<X>::make(1);
+    v.set(0, X(0));
+    const std::uint32_t id = ad::run_sum<X>(serial, record::layout, r.view(), v.writable());
+    ++counts.loops;
+    return store<S>(static_cast<store<X>&&>(v), id ? token_ref(serial, id) : token_ref());
   }
 };
 

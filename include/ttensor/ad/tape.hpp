@@ -15,14 +15,25 @@ struct tape_node {
   virtual void backward(tape& t) = 0;
   virtual ~tape_node() = default;
 };
-/// A value with an adjoint. The adjoint appears when the sweep first adds to it, and is dropped when it has been used.
+/// One buffer of an adjoint: its batch axes, oldest first.
+struct adjoint_plane {
+  char* ptr;
+  index_t extent[8], stride[8];
+};
+/// A value with an adjoint. The adjoint appears when the sweep first adds to it, and is dropped when it has been used. What
+/// the sweep of statements needs is virtual, so that it is compiled once and not once a statement.
 struct slot_base {
   index_t size = 0;  // elements of the value
+  bool live = false;
   virtual ~slot_base() = default;
+  virtual void make_fresh(const index_t* batch) = 0;  // live, elements not initialised
+  virtual void make_open(const index_t* batch) = 0;   // live, ready to be added to in place
+  virtual void drop() = 0;
+  virtual int planes(adjoint_plane* to) = 0;
+  virtual std::unique_ptr<slot_base> another(index_t n) const = 0;
 };
 template <class X> struct adjoint_slot final : slot_base {
   store<X> adjoint;
-  bool live = false;
   /// Ready to be added to: zeros where nothing was added yet. Batch extents grow to at least `b`.
   store<X>& open(const dims<batch_levels_v<X>>& b = ones<batch_levels_v<X>>()) {
     if (!live) {
@@ -33,6 +44,39 @@ template <class X> struct adjoint_slot final : slot_base {
       adjoint.require_batch(b);
     }
     return adjoint;
+  }
+  void make_fresh(const index_t* batch) override {
+    adjoint = store<X>::make(size, extents(batch));
+    live = true;
+  }
+  void make_open(const index_t* batch) override {
+    open(extents(batch)).cells([](auto& c) { static_cast<void>(c.writable()); });
+  }
+  void drop() override {
+    live = false;
+    adjoint = {};
+  }
+  int planes(adjoint_plane* to) override {
+    int k = 0;
+    adjoint.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>& be, const dims<B>& bs, mem::block*) {
+      static_assert(B <= 8, "ttensor: at most eight nested vmaps inside reverse mode");
+      to[k].ptr = reinterpret_cast<char*>(p);
+      for (int d = 0; d < B; ++d) to[k].extent[d] = be[d], to[k].stride[d] = bs[d];
+      ++k;
+    });
+    return k;
+  }
+  std::unique_ptr<slot_base> another(index_t n) const override {
+    auto s = std::make_unique<adjoint_slot>();
+    s->size = n;
+    return s;
+  }
+
+ private:
+  static dims<batch_levels_v<X>> extents(const index_t* batch) {
+    dims<batch_levels_v<X>> b{};
+    for (int d = 0; d < batch_levels_v<X>; ++d) b[d] = batch[d];
+    return b;
   }
 };
 
@@ -87,6 +131,7 @@ class tape {
     slots_.push_back(std::move(s));
     return static_cast<std::uint32_t>(slots_.size());  // 0 is the scalars
   }
+  slot_base& slot(std::uint32_t id) { return *slots_[id - 1]; }
   template <class X> adjoint_slot<X>& at(std::uint32_t id) { return static_cast<adjoint_slot<X>&>(*slots_[id - 1]); }
   template <class Node, class... A> Node& push(A&&... a) {
     Node* n = new Node(static_cast<A&&>(a)...);
@@ -94,6 +139,12 @@ class tape {
     last_ = n;
     ++tapes::stats.nodes;
     return *n;
+  }
+  template <class Node> Node& adopt(std::unique_ptr<Node> n) {
+    n->earlier = last_;
+    last_ = n.get();
+    ++tapes::stats.nodes;
+    return *n.release();
   }
   tape_node* last() { return last_; }
   std::size_t slot_count() const { return slots_.size(); }

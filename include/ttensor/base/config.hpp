@@ -21,10 +21,22 @@
 #define TTENSOR_NO_EXEC_CHECK
 #endif
 
+// nvcc refuses the compiler's vector types in host/device templates, and the operator rules are such. Host loops in a .cu
+// file therefore run on plain packs; they belong in a file of the C++ compiler.
+#if defined(__CUDACC__) && !defined(TTENSOR_NO_SIMD)
+#define TTENSOR_NO_SIMD
+#endif
+
 #if defined(__CUDA_ARCH__)
 #define TTENSOR_DEVICE_PASS 1
 #else
 #define TTENSOR_DEVICE_PASS 0
+#endif
+
+#if defined(__clang__)
+#define TTENSOR_COMPILER "clang " __clang_version__
+#else
+#define TTENSOR_COMPILER "gcc " __VERSION__
 #endif
 
 #define TTENSOR_INLINE inline __attribute__((always_inline))

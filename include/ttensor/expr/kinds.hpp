@@ -20,6 +20,7 @@ template <class T, auto Shape, class Space = host, class Layout = row_major> cla
 template <class T, auto Shape> class tensor_view;
 template <class T, int R> struct leaf;
 template <class T, int N> struct pack;
+template <class T, int N> struct device_pack;
 
 /// What a scalar is made of. The primary template is an element type: a chain of length 0.
 template <class S> struct scalar_traits {
@@ -91,6 +92,7 @@ template <class S> inline constexpr bool is_kind_v = depth_v<S> > 0;
 
 template <class T> inline constexpr bool is_pack_v = false;
 template <class T, int N> inline constexpr bool is_pack_v<pack<T, N>> = true;
+template <class T, int N> inline constexpr bool is_pack_v<device_pack<T, N>> = true;
 
 /// Element types that carry derivatives.
 template <class T> inline constexpr bool is_differentiable_v = is_floating_v<T> || is_complex_v<T>;

@@ -3,11 +3,12 @@
 // Every expression type has: `scalar` (nominal, with its chain of kinds), `rank`, shape(), and leaves(f), which visits the
 // leaves in the order of their slots in the flat program (program.hpp).
 #pragma once
-#include "../mem/block.hpp"
 #include "../shape/slice.hpp"
 #include "kinds.hpp"
 
 TTENSOR_BEGIN
+
+namespace mem { struct block; }
 
 template <class E> concept expression = requires { typename std::remove_cvref_t<E>::ttensor_expression; };
 /// Tensors, fixed tensors and views: things with elements that turn into a leaf when used in an expression.
@@ -39,11 +40,6 @@ template <int R> struct plane {
 /// Members: static constexpr batch levels through scalar_traits; planes(f), where f gets
 /// (type_identity<T>, const T* base, dims<B> batch_extent, dims<B> batch_stride, block* holder) for every buffer.
 template <class S> struct snapshot;
-template <class T> requires(depth_v<T> == 0) struct snapshot<T> {
-  mem::block_ref block;
-  const T* base;
-  template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, base, dims<0>{}, dims<0>{}, block.get()); }
-};
 
 /// Leaf of an expression: sees the elements as they were when the expression was built.
 template <class S, int R> struct leaf {
@@ -187,10 +183,10 @@ template <class T, class A> TTENSOR_INLINE auto operand(A&& a) {
   } else {
     auto e = as_expression(static_cast<A&&>(a));
     if constexpr (std::is_same_v<elem_t<typename decltype(e)::scalar>, T>) return e;
-    else return node<cast_op<T>, decltype(e)>{make_bundle(static_cast<decltype(e)&&>(e))};
+    else return node<cast_op<T>, decltype(e)>{{{{static_cast<decltype(e)&&>(e)}}}};
   }
 }
-template <class Op, class... E> TTENSOR_INLINE node<Op, E...> make_node(E&&... e) { return {make_bundle(static_cast<E&&>(e)...)}; }
+template <class Op, class... E> TTENSOR_INLINE node<Op, E...> make_node(E&&... e) { return {{{{static_cast<E&&>(e)}...}}}; }
 
 template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
   return Op::template operands<std::remove_cvref_t<A>...>([&](auto... t) {
@@ -205,6 +201,23 @@ template <class A, class... R> constexpr auto deepest_of() {
     else return std::type_identity<A>{};
   }
 }
+/// What C++ numbers adopt among numbers and packs, so that the literals of a rule are weak there too: the element type of a
+/// pack, else (integers only) the floating type beside them; void: nothing.
+template <class A> struct pack_element { using type = void; };
+template <class T, int N> struct pack_element<pack<T, N>> { using type = T; };
+template <class... A> struct weak_target { using type = void; };
+template <class A, class... R> struct weak_target<A, R...> { using type = typename decltype([] {
+  using rest = typename weak_target<R...>::type;
+  if constexpr (is_pack_v<A> && !std::is_same_v<typename pack_element<A>::type, bool>) return std::type_identity<A>{};
+  else if constexpr (!std::is_void_v<rest> || !std::is_floating_point_v<A>) return std::type_identity<rest>{};
+  else return std::type_identity<A>{};
+}())::type; };
+template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) adopt(const A& a) {
+  if constexpr (!cpp_number<A> || std::is_void_v<Target> || std::is_same_v<A, bool>) return (a);
+  else if constexpr (is_pack_v<Target>) return static_cast<typename pack_element<Target>::type>(a);
+  else if constexpr (std::is_integral_v<A>) return static_cast<Target>(a);
+  else return (a);
+}
 }  // namespace expr
 
 /// Applies an elementwise operator to anything: numbers and packs compute, scalar kinds follow their rule, arrays build a node.
@@ -216,7 +229,7 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
     return apply<Op>(expr::plain(static_cast<A&&>(a))...);
   } else {
     using S = typename decltype(expr::deepest_of<std::remove_cvref_t<A>...>())::type;
-    if constexpr (depth_v<S> == 0) return Op::primal(a...);
+    if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);
     else return kind_rule<S>::template apply<Op>(static_cast<A&&>(a)...);
   }
 }

@@ -97,6 +97,21 @@ template <class E> using lowered = decltype(lower<E>::template run<type_list<>, 
 /// The flat program of an expression type.
 template <class E> using program_of = typename lowering::finish<lowering::lowered<E>, typename lowering::lowered<E>::list>::type;
 
+namespace lowering {
+template <class... L> constexpr type_list<L...> concat(type_list<L...>) { return {}; }
+template <class... A, class... B, class... C> constexpr auto concat(type_list<A...>, type_list<B...>, C... c) {
+  return concat(type_list<A..., B...>{}, c...);
+}
+template <class E> struct leaves_of { using type = type_list<E>; };
+template <int D, int K, class S, int R> struct leaves_of<arg<D, K, S, R>> { using type = type_list<>; };
+template <class Op, class... A> struct leaves_of<node<Op, A...>> { using type = decltype(concat(typename leaves_of<A>::type{}...)); };
+template <int D, class Body, class... B> struct leaves_of<let_node<D, Body, B...>> {
+  using type = decltype(concat(typename leaves_of<B>::type{}..., typename leaves_of<Body>::type{}));
+};
+}  // namespace lowering
+/// The leaf types of an expression, in slot order.
+template <class E> using leaves_of_t = typename lowering::leaves_of<E>::type;
+
 /// What the backward pass and the planner need to know of a program, as constant tables.
 struct ins_facts {
   int operand[4];       // instruction numbers, -1 beyond the arity

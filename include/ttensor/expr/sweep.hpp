@@ -57,11 +57,13 @@ template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto s
 /// Lane type of a value a loop computes with: pack<T, N> -> T, dual<V> -> that of V.
 template <class V> struct lane { using type = V; };
 template <class T, int N> struct lane<pack<T, N>> { using type = T; };
+template <class T, int N> struct lane<device_pack<T, N>> { using type = T; };
 template <class V, int N> struct lane<dual<V, N>> : lane<V> {};
 template <class V> using lane_t = typename lane<V>::type;
 /// The same value with another lane type.
 template <class V, class T> struct relane { using type = T; };
 template <class U, int N, class T> struct relane<pack<U, N>, T> { using type = pack<T, N>; };
+template <class U, int N, class T> struct relane<device_pack<U, N>, T> { using type = device_pack<T, N>; };
 template <class V, int N, class T> struct relane<dual<V, N>, T> { using type = dual<typename relane<V, T>::type, N>; };
 template <class V, class T> using relane_t = typename relane<V, T>::type;
 
@@ -155,6 +157,11 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse(const leaf_values& l, const CT& ct) {
     values v;
+    return reverse_with<Active, CT>(v, l, ct);
+  }
+  /// The same, and leaves the values of all instructions in v.
+  TTENSOR_NO_EXEC_CHECK
+  template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse_with(values& v, const leaf_values& l, const CT& ct) {
     forward(v, l);
     adjoints<CT> a;
     at<Root>(a) = convert_value<adjoint_t<CT, Root>>(ct);

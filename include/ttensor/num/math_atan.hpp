@@ -124,6 +124,7 @@ template <class T, int N> TTENSOR_INLINE pack<T, N> atan2(pack<T, N> y, pack<T, 
   TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i) detail::set_part(y, i, detail::atan2_kernel(detail::part(y, i), detail::part(x, i)));
   return y;
 }
+TTENSOR_MATH_DEVICE_2(atan2)
 
 }  // namespace math
 TTENSOR_END

@@ -4,6 +4,7 @@
 // A kernel writes every multiply-add as fma(a, b, c) and never lets a product meet a sum otherwise: the compiler then has
 // nothing to contract, so scalar, lane and tail agree to the bit.
 #pragma once
+#include "device_pack.hpp"
 #include "pack.hpp"
 
 TTENSOR_BEGIN
@@ -170,6 +171,11 @@ TTENSOR_MATH_EXACT(sqrt)
 TTENSOR_MATH_EXACT(floor)
 TTENSOR_MATH_EXACT(ceil)
 TTENSOR_MATH_EXACT(trunc)
+TTENSOR_MATH_DEVICE_1(abs)
+TTENSOR_MATH_DEVICE_1(sqrt)
+TTENSOR_MATH_DEVICE_1(floor)
+TTENSOR_MATH_DEVICE_1(ceil)
+TTENSOR_MATH_DEVICE_1(trunc)
 #undef TTENSOR_MATH_EXACT
 
 /// The larger one. NaN if either is NaN; maximum(-0, +0) = +0 and minimum(-0, +0) = -0, in either order.
@@ -198,6 +204,8 @@ TTENSOR_MATH_EXTREMUM(minimum, <, |, double, std::int64_t)
   }
 TTENSOR_MATH_EXTREMUM(maximum, >, &)
 TTENSOR_MATH_EXTREMUM(minimum, <, |)
+TTENSOR_MATH_DEVICE_2(maximum)
+TTENSOR_MATH_DEVICE_2(minimum)
 #undef TTENSOR_MATH_EXTREMUM
 
 }  // namespace math

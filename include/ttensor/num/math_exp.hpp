@@ -126,7 +126,8 @@ TTENSOR_INLINE V sigmoid_kernel(V x) {
     TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i)                                              \
       detail::set_part(x, i, detail::name##_kernel(detail::part(x, i)));                                    \
     return x;                                                                                               \
-  }
+  }                                                                                                         \
+  TTENSOR_MATH_DEVICE_1(name)
 
 TTENSOR_MATH_UNARY(exp, ::expf(x), ::exp(x))
 TTENSOR_MATH_UNARY(tanh, ::tanhf(x), ::tanh(x))

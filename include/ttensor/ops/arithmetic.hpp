@@ -1,5 +1,6 @@
 // + - * / and negation, and the two multiplications in which an exact zero absorbs infinities and NaN.
 #pragma once
+#include "../num/math.hpp"
 #include "comparison.hpp"
 
 TTENSOR_BEGIN
@@ -22,10 +23,31 @@ struct neg_op : elementwise<1> {
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return -a; }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y&) { return grads{minus_unit{}}; }
 };
+namespace ops {
+/// a * b rounded by itself: the compiler may not contract it into a multiply-add, which it would do in some copies of a loop and
+/// not in others, so that an element's bits would depend on where it stands.
+template <class A, class B> TTENSOR_HD TTENSOR_INLINE constexpr auto product(const A& a, const B& b) {
+  const auto y = a * b;
+  using Y = std::remove_cvref_t<decltype(y)>;
+#if !TTENSOR_DEVICE_PASS
+  if constexpr (is_pack_v<Y>) {
+    if constexpr (is_floating_v<lane_t<Y>>) return math::detail::rounded(y);
+    else return y;
+  } else if constexpr (std::is_same_v<Y, double> || std::is_same_v<Y, float>) {
+    if (std::is_constant_evaluated()) return y;
+    return simd::rounded(y);
+  } else {
+    return y;
+  }
+#else
+  return y;
+#endif
+}
+}  // namespace ops
 struct mul_op : elementwise<2> {
   static constexpr const char* name = "mul";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
-  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a * b; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return ops::product(a, b); }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) { return grads<B, A>{b, a}; }
 };
 /// Division. Integer division by zero gives 0.

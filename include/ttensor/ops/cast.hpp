@@ -6,6 +6,7 @@ TTENSOR_BEGIN
 
 template <class T> struct cast_op : elementwise<1> {
   static constexpr const char* name = "cast";
+  using target = T;
   static constexpr bool differentiable = is_differentiable_v<T>;
   static constexpr unsigned reads(int) { return 0; }
   template <class S> using result = reelem_t<S, T>;

@@ -9,8 +9,9 @@ struct sum_op {
   using ttensor_operator = void;
   static constexpr const char* name = "sum";
   template <class T> using result = reduced_t<T>;
-  template <class V> TTENSOR_INLINE static V identity() { return V(lane_t<V>(0)); }
-  template <class V> TTENSOR_INLINE static V combine(const V& a, const V& b) { return apply<add_op>(a, b); }
+  template <class V> TTENSOR_HD TTENSOR_INLINE static V identity() { return V(lane_t<V>(0)); }
+  TTENSOR_NO_EXEC_CHECK
+  template <class V> TTENSOR_HD TTENSOR_INLINE static V combine(const V& a, const V& b) { return apply<add_op>(a, b); }
 };
 /// prod: 1 for an empty range.
 struct prod_op {

@@ -17,6 +17,7 @@ struct where_op : elementwise<3> {
   template <class C, class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const C& c, const A& a, const B& b) {
     if constexpr (is_pack_v<A> && is_pack_v<C>) return select(c, a, A(b));
     else if constexpr (is_pack_v<B> && is_pack_v<C>) return select(c, B(a), b);
+    else if constexpr (cpp_number<A> && cpp_number<B>) return c ? static_cast<std::common_type_t<A, B>>(a) : static_cast<std::common_type_t<A, B>>(b);
     else if constexpr (cpp_number<A>) return c ? B(a) : b;
     else return c ? a : A(b);
   }

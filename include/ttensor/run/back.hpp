@@ -22,19 +22,21 @@ template <class E, int Planes> struct adjoint_target {  // of one active leaf: e
   static constexpr int planes = Planes;
 };
 
-/// Cursors: cotangent planes, leaf planes, then for each active leaf its adjoint planes and the planes to add to (equal,
-/// or a zero when the adjoint is fresh). Kernel signature as run::kernel. Targets: one a leaf, planes 0 where inactive.
-/// Adjoints of duals outside the tape are stored in reverse plane order: with ct = y_dot_bar + eps y_bar the reverse sweep
-/// in dual arithmetic gives x_dot_bar + eps x_bar, so second-order terms need no code of their own.
-template <class Prog, std::uint64_t Active, class Out, int OutVars, class Targets, class... L> struct back_kernel;
-template <class Prog, std::uint64_t Active, class Out, int OutVars, class... Target, class... L>
-struct back_kernel<Prog, Active, Out, OutVars, type_list<Target...>, L...> {
+/// Cursors: cotangent planes, leaf planes, for each active leaf its adjoint planes, and last the address of a mask: bit k says
+/// that adjoint plane k is stored and not added to. Kernel signature as run::kernel. Targets: one a leaf, planes 0 where
+/// inactive. Adjoints of duals outside the tape are stored in reverse plane order: with ct = y_dot_bar + eps y_bar the
+/// reverse sweep in dual arithmetic gives x_dot_bar + eps x_bar, so second-order terms need no code of their own.
+/// Value: the statement is summed to one number. The cotangent is 1, and the first plane is where the sum is added.
+template <class Prog, std::uint64_t Active, class Out, int OutVars, bool Value, class Targets, class... L> struct back_kernel;
+template <class Prog, std::uint64_t Active, class Out, int OutVars, bool Value, class... Target, class... L>
+struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...> {
   static constexpr int N = lanes_of<Out, L...>();
   static constexpr int leaf_count = static_cast<int>(sizeof...(L));
   using table = plane_table<Out, L...>;
   static constexpr auto value_bytes = table::bytes();
   static constexpr int target_planes = (Target::planes + ... + 0);
-  static constexpr int planes = table::count + 2 * target_planes;
+  static constexpr int planes = table::count + target_planes + 1;
+  static_assert(planes <= max_planes && target_planes <= 64, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
   using sweeper = sweep<Prog, type_list<typename core_io<L, N>::value...>>;
   using ct_value = typename core_io<Out, N>::value;
   static constexpr int out_planes = core_io<Out, N>::planes, var_planes = out_planes / OutVars;  // planes of one taped value
@@ -42,7 +44,7 @@ struct back_kernel<Prog, Active, Out, OutVars, type_list<Target...>, L...> {
   static constexpr int target_first(int leaf) {
     const int n[] = {Target::planes..., 0};
     int at = table::count;
-    for (int i = 0; i < leaf; ++i) at += 2 * n[i];
+    for (int i = 0; i < leaf; ++i) at += n[i];
     return at;
   }
   static constexpr array<int, planes> all_bytes() {
@@ -50,9 +52,10 @@ struct back_kernel<Prog, Active, Out, OutVars, type_list<Target...>, L...> {
     for (int k = 0; k < table::count; ++k) b[k] = value_bytes[k];
     int at = table::count;
     auto add = [&](int n, int size) {
-      for (int k = 0; k < 2 * n; ++k) b[at++] = size;
+      for (int k = 0; k < n; ++k) b[at++] = size;
     };
     (add(Target::planes, static_cast<int>(sizeof(typename Target::elem))), ...);
+    b[at] = 8;
     return b;
   }
   static constexpr auto bytes = all_bytes();
@@ -63,7 +66,7 @@ struct back_kernel<Prog, Active, Out, OutVars, type_list<Target...>, L...> {
   template <int I, class C, class V> TTENSOR_INLINE static void load_uniform(V& v, char* const* p) {
     if constexpr (is_uniform_v<C>) at<I>(v) = core_io<C, N>::broadcast(p + table::first(I + 1));
   }
-  template <int Leaf, class T, class A> TTENSOR_INLINE static void add(const A& a, char* const* p) {
+  template <int Leaf, class T, class A> TTENSOR_INLINE static void add(const A& a, char* const* p, std::uint64_t fresh) {
     if constexpr (T::planes > 0) {
       constexpr int first = target_first(Leaf);
       const auto& g = at<sweeper::load_of(Leaf)>(a);
@@ -72,18 +75,22 @@ struct back_kernel<Prog, Active, Out, OutVars, type_list<Target...>, L...> {
         using E = typename T::elem;
         const auto& d = component<(OutVars - 1 - var) * var_planes + part>(g);
         using V = std::remove_cvref_t<decltype(d)>;
-        const auto sum = load_as<V>(reinterpret_cast<const E*>(p[first + T::planes + k()])) + d;
-        store_as(sum, reinterpret_cast<E*>(p[first + k()]));
+        E* to = reinterpret_cast<E*>(p[first + k()]);
+        if (fresh >> (first - table::count + k()) & 1u) store_as(d, to);
+        else store_as(load_as<V>(to) + d, to);
       });
     }
   }
-  TTENSOR_INLINE static void body(typename sweeper::leaf_values v, char* const* p) {
+  /// One pack; returns the value of the statement.
+  TTENSOR_INLINE static ct_value body(typename sweeper::leaf_values v, char* const* p, const ct_value& ct, std::uint64_t fresh) {
     const index_t zero[planes]{};
-    const auto ct = core_io<Out, N>::template load<0>(p, zero);
-    [&]<int... I>(std::integer_sequence<int, I...>) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
       (load<I, L>(v, p, zero), ...);
-      const auto a = sweeper::template reverse<Active, ct_value>(v, ct);
-      (add<I, Target>(a, p), ...);
+      typename sweeper::values all;
+      const auto a = sweeper::template reverse_with<Active, ct_value>(all, v, ct);
+      (add<I, Target>(a, p, fresh), ...);
+      if constexpr (Value) return convert_value<ct_value>(at<Prog::root>(all));
+      else return ct;
     }(std::make_integer_sequence<int, leaf_count>{});
   }
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, bool) {
@@ -93,46 +100,96 @@ struct back_kernel<Prog, Active, Out, OutVars, type_list<Target...>, L...> {
       p[k] = c[k].ptr;
       step[k] = c[k].step;
     }
+    std::uint64_t fresh;
+    std::memcpy(&fresh, p[planes - 1], sizeof fresh);
     // an adjoint that the whole run adds to one element is summed in a pack first
     alignas(64) char sums[target_planes * N * 16 + 1];
-    [&]<int... I>(std::integer_sequence<int, I...>) { (open_sum<I, Target>(p, step, sums), ...); }(std::make_integer_sequence<int, leaf_count>{});
-    typename sweeper::leaf_values uniforms;
+    [&]<int... I>(std::integer_sequence<int, I...>) { (open_sum<I, Target>(p, step, sums, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    typename sweeper::leaf_values uniforms{};
     [&]<int... I>(std::integer_sequence<int, I...>) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
-    index_t todo = n / N;
-    const index_t tail = n % N;
+    const index_t packs = n / N, tail = n % N;
+    const index_t zero[planes]{};
+    [[maybe_unused]] adder sum;
     char room[staged_bytes()];
-    for (bool last = false;;) {
-      for (; todo > 0; --todo) {
-        body(uniforms, p);
-        for (int k = 0; k < planes; ++k) p[k] += step[k];
+    for (index_t i = 0, last = tail != 0 ? packs + 1 : packs; i < last; ++i) {
+      ct_value ct;
+      if (TTENSOR_UNLIKELY(i == packs)) stage(p, step, room, tail);
+      if constexpr (!Value) {
+        ct = core_io<Out, N>::template load<0>(p, zero);
+        body(uniforms, p, ct, fresh);
+      } else {
+        ct = i == packs ? first_ones(tail) : ct_value(compute_t<typename core_elem<Out>::type>(1));
+        const ct_value v = body(uniforms, p, ct, fresh);
+        sum.add(TTENSOR_UNLIKELY(i == packs) ? first_lanes(v, tail) : v);
       }
-      if (last || tail == 0) break;
-      last = true;
-      todo = 1;
-      stage(p, step, room, tail);
+      for (int k = 0; k < planes - 1; ++k) p[k] += step[k];
     }
-    if (tail != 0) [&]<int... I>(std::integer_sequence<int, I...>) { (unstage<I, Target>(c, step, room, n, tail), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    if (tail != 0) [&]<int... I>(std::integer_sequence<int, I...>) { (unstage<I, Target>(c, step, room, packs, tail, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
     [&]<int... I>(std::integer_sequence<int, I...>) { (close_sum<I, Target>(c, sums), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    if constexpr (Value) {
+      using T = typename core_elem<Out>::type;
+      T* to = reinterpret_cast<T*>(c[0].ptr);
+      *to = static_cast<T>(static_cast<compute_t<T>>(*to) + fold(sum.total(), [](auto a, auto b) { return a + b; }));
+    }
   }
 
  private:
+  /// Sums packs in blocks that are combined pairwise.
+  struct adder {
+    static constexpr index_t block = 2048;
+    ct_value chain[4] = {ct_value(0), ct_value(0), ct_value(0), ct_value(0)}, partial[48];
+    int depth = 0;
+    index_t count = 0;
+    TTENSOR_INLINE void add(const ct_value& v) {
+      ct_value& a = chain[count & 3];
+      a = a + v;
+      if (TTENSOR_UNLIKELY((++count & (block - 1)) == 0)) carry();
+    }
+    TTENSOR_INLINE ct_value take() {
+      const ct_value s = (chain[0] + chain[2]) + (chain[1] + chain[3]);
+      for (ct_value& a : chain) a = ct_value(0);
+      return s;
+    }
+    TTENSOR_NOINLINE void carry() {  // binary counter: a block is combined with its left neighbour for every trailing 1
+      ct_value top = take();
+      for (index_t b = count / block - 1; b & 1; b >>= 1) top = partial[--depth] + top;
+      partial[depth++] = top;
+    }
+    TTENSOR_INLINE ct_value total() {
+      ct_value s = take();
+      while (depth > 0) s = partial[--depth] + s;
+      return s;
+    }
+  };
+  static ct_value first_ones(index_t n) {
+    using T = lane_t<ct_value>;
+    T t[N];
+    for (int i = 0; i < N; ++i) t[i] = T(i < n ? 1 : 0);
+    return ct_value::load(t);
+  }
+  static ct_value first_lanes(const ct_value& v, index_t n) {
+    using T = lane_t<ct_value>;
+    T t[N];
+    v.store(t);
+    for (index_t i = n; i < N; ++i) t[i] = T(0);
+    return ct_value::load(t);
+  }
   static constexpr int staged_at(int k) {
     int at = 0;
     for (int i = 0; i < k; ++i) at += N * bytes[i];
     return at;
   }
   static constexpr int staged_bytes() { return staged_at(planes) + 1; }
-  static constexpr int sum_at(int leaf, int k) { return ((target_first(leaf) - table::count) / 2 + k) * N * 16; }
-  template <int Leaf, class T> TTENSOR_INLINE static void open_sum(char** p, index_t* step, char* sums) {
+  static constexpr int sum_at(int leaf, int k) { return (target_first(leaf) - table::count + k) * N * 16; }
+  template <int Leaf, class T> TTENSOR_INLINE static void open_sum(char** p, index_t* step, char* sums, std::uint64_t& fresh) {
     for (int k = 0; k < T::planes; ++k) {
-      const int dst = target_first(Leaf) + k, src = dst + T::planes;
+      const int dst = target_first(Leaf) + k;
       if (step[dst] != 0) continue;
       std::memset(sums + sum_at(Leaf, k), 0, static_cast<std::size_t>(N) * sizeof(typename T::elem));
-      p[dst] = p[src] = sums + sum_at(Leaf, k);
-      step[src] = 0;
+      p[dst] = sums + sum_at(Leaf, k);
+      fresh &= ~(std::uint64_t(1) << (dst - table::count));
     }
   }
-  template <int Leaf, class T> requires(T::planes == 0) static void close_sum(const cursor*, const char*) {}
   template <int Leaf, class T> TTENSOR_INLINE static void close_sum(const cursor* c, const char* sums) {
     using E = typename T::elem;
     for (int k = 0; k < T::planes; ++k) {
@@ -145,35 +202,38 @@ struct back_kernel<Prog, Active, Out, OutVars, type_list<Target...>, L...> {
     }
   }
   // The last elements in a full pack: leaves repeat the last element, cotangents are 0 beyond it, so those lanes add 0.
-  // Targets that are one place in memory (x * x names x twice) stay one place.
+  // Adjoints are added to zeros here and to memory by unstage, one target after the other: targets may overlap.
   TTENSOR_NOINLINE static void stage(char** p, const index_t* step, char* room, index_t tail) {
-    char* from[planes];
-    for (int k = 0; k < planes; ++k) from[k] = p[k];
-    for (int k = 0; k < planes; ++k) {
+    for (int k = Value ? out_planes : 0; k < planes - 1; ++k) {
       const bool target = k >= table::count;
       if (step[k] == 0 && (target || k >= out_planes)) continue;
-      bool seen = false;
-      for (int j = table::count; target && j < k && !seen; ++j)
-        if (from[j] == from[k]) p[k] = p[j], seen = true;
-      if (seen) continue;
       char* to = room + staged_at(k);
       const int b = bytes[k];
-      for (int i = 0; i < N; ++i) {
-        const char* e = from[k] + (step[k] == 0 ? 0 : (i < tail ? i : tail - 1) * b);
+      if (target) std::memset(to, 0, static_cast<std::size_t>(N * b));
+      for (int i = 0; i < N && !target; ++i) {
+        const char* e = p[k] + (step[k] == 0 ? 0 : (i < tail ? i : tail - 1) * b);
         if (k < out_planes && i >= tail) std::memset(to + i * b, 0, static_cast<std::size_t>(b));
         else std::memcpy(to + i * b, e, static_cast<std::size_t>(b));
       }
       p[k] = to;
     }
   }
-  template <int Leaf, class T> TTENSOR_INLINE static void unstage(const cursor* c, const index_t* step, const char* room, index_t n, index_t tail) {
+  template <int Leaf, class T> TTENSOR_INLINE static void unstage(const cursor* c, const index_t* step, const char* room, index_t packs, index_t tail, std::uint64_t fresh) {
     for (int k = 0; k < T::planes; ++k) {
       const int dst = target_first(Leaf) + k;
       if (step[dst] == 0) continue;
-      int first = dst;  // the buffer of the first target at this place
-      for (int j = table::count; j < first; ++j)
-        if (c[j].ptr == c[dst].ptr && step[j] != 0) first = j;
-      std::memcpy(c[dst].ptr + (n - tail) * bytes[dst], room + staged_at(first), static_cast<std::size_t>(tail * bytes[dst]));
+      add_tail<typename T::elem>(c[dst].ptr + packs * step[dst], room + staged_at(dst), tail, fresh >> (dst - table::count) & 1u);
+    }
+  }
+  template <class E> TTENSOR_NOINLINE static void add_tail(char* to, const char* from, index_t n, bool fresh) {
+    for (index_t i = 0; i < n; ++i) {
+      E a, d;
+      std::memcpy(&d, from + i * static_cast<index_t>(sizeof(E)), sizeof(E));
+      if (!fresh) {
+        std::memcpy(&a, to + i * static_cast<index_t>(sizeof(E)), sizeof(E));
+        d = static_cast<E>(a + d);
+      }
+      std::memcpy(to + i * static_cast<index_t>(sizeof(E)), &d, sizeof(E));
     }
   }
 };

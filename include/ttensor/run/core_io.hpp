@@ -66,6 +66,11 @@ template <class... C> constexpr int lanes_of() {
   return narrow == 4 ? native_width_v<float> : native_width_v<double>;
 }
 
+/// What a kernel that runs rows needs to know of a plane at run time.
+struct plane_facts {
+  int bytes;
+  bool uniform, output;
+};
 /// Cursor bookkeeping of a kernel over a list of core scalars.
 template <class... C> struct plane_table {
   static constexpr int count = (core_io<C, 1>::planes + ... + 0);
@@ -75,12 +80,210 @@ template <class... C> struct plane_table {
     (core_io<C, 1>::sizes(out), ...);
     return b;
   }
+  static constexpr array<plane_facts, count> facts() {  // the first entry is the output
+    array<plane_facts, count> f{};
+    int at = 0, entry = 0;
+    auto add = [&](int planes, bool uniform) {
+      for (int k = 0; k < planes; ++k, ++at) f[at] = {bytes()[at], uniform, entry == 0};
+      ++entry;
+    };
+    (add(core_io<C, 1>::planes, is_uniform_v<C>), ...);
+    return f;
+  }
   /// First plane of entry i.
   static constexpr int first(int i) {
     const int n[] = {core_io<C, 1>::planes..., 0};
     int at = 0;
     for (int k = 0; k < i; ++k) at += n[k];
     return at;
+  }
+};
+
+/// The leaf values of a statement: uniform ones were loaded before the loop, the others are loaded from p.
+template <int N, class... L> struct leaf_set {
+  static constexpr int count = static_cast<int>(sizeof...(L));
+  using list = type_list<typename core_io<L, N>::value...>;
+  struct nothing {};
+  using uniforms = bundle<std::conditional_t<is_uniform_v<L>, typename core_io<L, N>::value, nothing>...>;
+
+  /// FirstPlane: a constexpr function from leaf to plane.
+  template <class Table> TTENSOR_INLINE static uniforms load_uniforms(const cursor* c) {
+    uniforms u;
+    [&]<int... I>(std::integer_sequence<int, I...>) { (uniform_one<Table, I, L>(u, c), ...); }(std::make_integer_sequence<int, count>{});
+    return u;
+  }
+  template <class Table, class Values> TTENSOR_INLINE static void load(Values& v, const uniforms& u, char* const* p) {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (load_one<Table, I, L>(v, u, p), ...); }(std::make_integer_sequence<int, count>{});
+  }
+
+ private:
+  template <class Table, int I, class C> TTENSOR_INLINE static void uniform_one(uniforms& u, const cursor* c) {
+    if constexpr (is_uniform_v<C>) {
+      constexpr int planes = core_io<C, N>::planes;
+      char* p[planes];
+      static_for<planes>([&](auto k) { p[k()] = c[Table::first(I + 1) + k()].ptr; });
+      at<I>(u) = core_io<C, N>::broadcast(p);
+    }
+  }
+  template <class Table, int I, class C, class Values> TTENSOR_INLINE static void load_one(Values& v, const uniforms& u, char* const* p) {
+    constexpr index_t zero[Table::count]{};
+    if constexpr (is_uniform_v<C>) at<I>(v) = at<I>(u);
+    else at<I>(v) = core_io<C, N>::template load<Table::first(I + 1)>(p, zero);
+  }
+};
+
+namespace io_detail {
+template <class U> void repeat(char* to, const char* from, int n) {
+  typedef U vector __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
+  constexpr int lanes = static_cast<int>(sizeof(vector) / sizeof(U));
+  U x;
+  __builtin_memcpy(&x, from, sizeof x);
+  const vector v = x - vector{};
+  for (int i = 0; i < n; i += lanes) __builtin_memcpy(to + i * static_cast<int>(sizeof(U)), &v, sizeof v);
+}
+/// n copies of an element; writes whole registers, so `to` has room for up to 64 bytes more.
+TTENSOR_INLINE void repeat(char* to, const char* from, int bytes, int n) {
+  switch (bytes) {
+    case 1: return repeat<std::uint8_t>(to, from, n);
+    case 2: return repeat<std::uint16_t>(to, from, n);
+    case 4: return repeat<std::uint32_t>(to, from, n);
+    case 8: return repeat<std::uint64_t>(to, from, n);
+    default:
+      for (int i = 0; i < n; ++i) __builtin_memcpy(to + i * bytes, from, static_cast<std::size_t>(bytes));
+  }
+}
+template <int B> TTENSOR_INLINE void ends(char* to, const char* from, index_t bytes) {  // between B and 2 B bytes in two moves
+  char head[B], rest[B];
+  __builtin_memcpy(head, from, B);
+  __builtin_memcpy(rest, from + bytes - B, B);
+  __builtin_memcpy(to, head, B);
+  __builtin_memcpy(to + bytes - B, rest, B);
+}
+TTENSOR_INLINE void copy_few(char* to, const char* from, index_t bytes) {
+  if (bytes >= 64) __builtin_memcpy(to, from, static_cast<std::size_t>(bytes));
+  else if (bytes >= 32) ends<32>(to, from, bytes);
+  else if (bytes >= 16) ends<16>(to, from, bytes);
+  else if (bytes >= 8) ends<8>(to, from, bytes);
+  else if (bytes >= 4) ends<4>(to, from, bytes);
+  else if (bytes >= 2) ends<2>(to, from, bytes);
+  else *to = *from;
+}
+}  // namespace io_detail
+
+/// Before a row whose planes are not all contiguous or that is shorter than a pack of N: inputs with step 0 are repeated
+/// over a pack; with n < N every other plane is staged in a pack whose further lanes repeat its last element. `room` has
+/// 64 bytes and a pack for each plane. Compiled once, not once a statement.
+TTENSOR_NOINLINE inline void prepare_row(cursor* to, const cursor* from, const plane_facts* facts, int planes, int lanes, index_t n, char* room) {
+  for (int k = 0; k < planes; ++k) {
+    const plane_facts f = facts[k];
+    to[k] = from[k];
+    if (f.uniform) continue;
+    const bool repeated = from[k].step == 0;
+    if (repeated ? f.output : n >= lanes) continue;  // an output with step 0 is one accumulator
+    to[k].ptr = room;
+    room += (lanes * f.bytes + 63) / 64 * 64;
+    if (repeated) {
+      io_detail::repeat(to[k].ptr, from[k].ptr, f.bytes, lanes);
+    } else {
+      io_detail::repeat(to[k].ptr, from[k].ptr + (n - 1) * f.bytes, f.bytes, lanes);
+      io_detail::copy_few(to[k].ptr, from[k].ptr, n * f.bytes);
+    }
+  }
+}
+/// After a row of n < N elements: the staged outputs go where they belong.
+TTENSOR_NOINLINE inline void finish_row(const cursor* staged, const cursor* to, const plane_facts* facts, int planes, index_t n) {
+  for (int k = 0; k < planes; ++k)
+    if (facts[k].output) io_detail::copy_few(to[k].ptr, staged[k].ptr, n * facts[k].bytes);
+}
+
+/// Rows of N-lane packs over the planes of `Table`: `compute(p)` gives a value for the addresses p, `store(value, p)`
+/// writes it. Leftover elements are computed by the same pack code: the last N elements of the row as one pack, before
+/// anything is written, because a plane may be read and written; rows shorter than a pack in a staging buffer. Addresses
+/// in `places` are only indexed by constants and never escape, so that they stay in registers.
+template <class Table, int N> struct strip {
+  static constexpr int P = Table::count;
+  static constexpr auto facts = Table::facts();
+  static constexpr int room_bytes() {
+    int n = 64;
+    for (int k = 0; k < P; ++k) n += (N * facts[k].bytes + 63) / 64 * 64;
+    return n;
+  }
+  struct places {
+    char* v[P];
+    TTENSOR_INLINE operator char* const*() const { return v; }
+  };
+  template <class F> TTENSOR_INLINE static void each(F&& f) {  // planes that have addresses in the loop
+    static_for<P>([&](auto k) {
+      if constexpr (!facts[k()].uniform) f(k);
+    });
+  }
+  TTENSOR_INLINE static places start(const cursor* c) {
+    places p;
+    each([&](auto k) { p.v[k()] = c[k()].ptr; });
+    return p;
+  }
+  TTENSOR_INLINE static void down(places& p, const index_t* bytes) {
+    each([&](auto k) { p.v[k()] += bytes[k()]; });
+  }
+  TTENSOR_INLINE static places plus(const places& p, index_t elements) {
+    places q;
+    each([&](auto k) { q.v[k()] = p.v[k()] + elements * facts[k()].bytes; });
+    return q;
+  }
+  TTENSOR_INLINE static bool contiguous(const cursor* c) {
+    bool yes = true;
+    each([&](auto k) { yes = yes && c[k()].step != 0; });
+    return yes;
+  }
+  /// All planes contiguous, n >= N: addresses are one index away from their planes.
+  template <int Unroll, class Compute, class Store> TTENSOR_INLINE static void flat(const places& p, index_t n, Compute&& compute, Store&& store) {
+    using V = decltype(compute(p));
+    V held{};
+    if (n % N != 0) held = compute(plus(p, n - N));
+    index_t i = 0;
+    if constexpr (Unroll > 1)
+      for (; i + Unroll * N <= n; i += Unroll * N)
+        static_for<Unroll>([&](auto j) {
+          const places q = plus(p, i + j() * N);
+          store(compute(q), q);
+        });
+    for (; i + N <= n; i += N) {
+      const places q = plus(p, i);
+      store(compute(q), q);
+    }
+    if (n % N != 0) store(held, plus(p, n - N));
+  }
+  /// Any steps and lengths. One copy of the body serves all turns.
+  template <class Compute, class Store> TTENSOR_INLINE static void stepped(const cursor* from, index_t n, Compute&& compute, Store&& store) {
+    alignas(64) char room[room_bytes()];
+    cursor c[P];
+    prepare_row(c, from, facts.v, P, N, n, room);
+    index_t todo = n < N ? 1 : n / N;
+    const index_t last = n > N && n % N != 0 ? n - N : 0;
+    bool ahead = last != 0;  // the first turn computes the last pack and keeps it
+    places p = start(c), step, end = p;
+    each([&](auto k) {
+      step.v[k()] = nullptr;
+      step.v[k()] += c[k()].step;
+      if (c[k()].step != 0) end.v[k()] += last * facts[k()].bytes;
+    });
+    using V = decltype(compute(p));
+    V held{};
+    if (ahead) p = end;
+    for (;;) {
+      const V v = compute(p);
+      if (TTENSOR_UNLIKELY(ahead)) {
+        held = v;
+        ahead = false;
+        p = start(c);
+        continue;
+      }
+      store(v, p);
+      if (--todo == 0) break;
+      each([&](auto k) { p.v[k()] += reinterpret_cast<index_t>(step.v[k()]); });
+    }
+    if (last != 0) store(held, end);
+    if (n < N) finish_row(c, from, facts.v, P, n);
   }
 };
 

@@ -1,88 +1,162 @@
 // The fused elementwise loop: one flat program, packs in, packs out; tails run the same pack code.
 #pragma once
+#include "../ops/arithmetic.hpp"
 #include "core_io.hpp"
 
 TTENSOR_BEGIN
 namespace run {
 
-/// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::kernel.
+namespace map_detail {
+/// Operators worth skipping when their operands do not change along a row: divisions and functions.
+template <class In> inline constexpr bool is_costly = false;
+template <class Op, int... I> inline constexpr bool is_costly<ins<Op, I...>> = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, div_op>;
+}  // namespace map_detail
+
+/// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel.
 template <class Prog, class Out, class... L> struct map_kernel {
   static constexpr int N = lanes_of<Out, L...>();
   using table = plane_table<Out, L...>;
-  static constexpr int outs = core_io<Out, N>::planes, planes = table::count;
-  static constexpr auto bytes = table::bytes();
-  using sweeper = sweep<Prog, type_list<typename core_io<L, N>::value...>>;
+  using leaves = leaf_set<N, L...>;
+  using sweeper = sweep<Prog, typename leaves::list>;
   using out_value = typename core_io<Out, N>::value;
-  // Short programs are limited by loop overhead, so they run four packs a turn.
-  static constexpr int unroll = Prog::length <= 8 && planes <= 4 ? broadcast_packs : 1;
+  using loop = strip<table, N>;
+  using places = typename loop::places;
+  static constexpr int outs = core_io<Out, N>::planes, planes = table::count;
+  // Short programs over contiguous planes are limited by loop overhead, so they have a loop of their own.
+  static constexpr int unroll = Prog::length <= 8 ? 4 : Prog::length <= 24 ? 2 : 0;
 
-  template <int I, class C, class V> TTENSOR_INLINE static void load(V& v, char* const* p, const index_t* at_byte) {
-    if constexpr (!is_uniform_v<C>) at<I>(v) = core_io<C, N>::template load<table::first(I + 1)>(p, at_byte);
+  // Results much larger than the caches are written past them: nothing is read that is then overwritten whole.
+  static constexpr bool can_stream = unroll > 0 && Prog::length <= 12 && std::is_same_v<out_value, pack<Out, N>> && simd::in_registers<Out, N>;
+  static constexpr index_t stream_from = (index_t(24) << 20) / static_cast<index_t>(sizeof(Out));
+
+  TTENSOR_INLINE static out_value value(const typename leaves::uniforms& u, const places& p) {
+    typename sweeper::leaf_values v;
+    leaves::template load<table>(v, u, p);
+    return convert_value<out_value>(sweeper::run(v));
   }
-  template <int I, class C, class V> TTENSOR_INLINE static void load_uniform(V& v, char* const* p) {
-    if constexpr (is_uniform_v<C>) at<I>(v) = core_io<C, N>::broadcast(p + table::first(I + 1));
+  TTENSOR_INLINE static void store(const out_value& v, const places& p) {
+    constexpr index_t zero[planes]{};
+    core_io<Out, N>::template store<0>(v, p, zero);
   }
-  TTENSOR_INLINE static void body(typename sweeper::leaf_values v, char* const* p, const index_t* offset) {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load<I, L>(v, p, offset), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
-    core_io<Out, N>::template store<0>(convert_value<out_value>(sweeper::run(v)), p, offset);
-  }
-  TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, bool in_place) {
-    char* p[planes];
-    index_t step[planes];
-    for (int k = 0; k < planes; ++k) {
-      p[k] = c[k].ptr;
-      step[k] = c[k].step;
-    }
-    typename sweeper::leaf_values uniforms;
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
-    index_t todo = n / N;
-    if constexpr (unroll > 1) {
-      index_t off[unroll][planes];
-      for (int j = 0; j < unroll; ++j)
-        for (int k = 0; k < planes; ++k) off[j][k] = index_t(j) * N * bytes[k];  // a repeated element fills all of these packs
-      for (; todo >= unroll; todo -= unroll) {
-        static_for<unroll>([&](auto j) { body(uniforms, p, off[j]); });
-        for (int k = 0; k < planes; ++k) p[k] += step[k] * unroll;
+  TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, const index_t* down, index_t rows) {
+    if constexpr (unroll > 0)
+      if (TTENSOR_LIKELY(n >= N && loop::contiguous(c))) {
+        if constexpr (can_stream)
+          if (TTENSOR_UNLIKELY(n >= stream_from && streams(c))) return streamed(c, n, down, rows);
+        const auto u = leaves::template load_uniforms<table>(c);
+        places p = loop::start(c);
+        for (;;) {
+          loop::template flat<unroll>(p, n, [&](const places& q) { return value(u, q); }, [](const out_value& v, const places& q) { store(v, q); });
+          if (--rows <= 0) return;
+          loop::down(p, down);
+        }
       }
-    }
-    const index_t here[planes]{};
-    const index_t tail = n % N;
-    char room[table_bytes()];
-    for (bool last = false;;) {
-      for (; todo > 0; --todo) {
-        body(uniforms, p, here);
-        for (int k = 0; k < planes; ++k) p[k] += step[k];
-      }
-      if (last || tail == 0) break;
-      last = true;
-      todo = 1;
-      if (n >= N && !in_place) {  // run the last full pack again: same lanes, same bits
-        for (int k = 0; k < planes; ++k)
-          if (step[k] != 0) p[k] -= (N - tail) * bytes[k];
-      } else {
-        stage(p, step, room, tail);
-      }
-    }
-    if (tail != 0 && !(n >= N && !in_place))
-      for (int k = 0; k < outs; ++k) std::memcpy(c[k].ptr + (n - tail) * bytes[k], room + room_of(k), static_cast<std::size_t>(tail * bytes[k]));
+    general(c, n, down, rows);
   }
 
  private:
-  static constexpr int room_of(int k) {
-    int at = 0;
-    for (int i = 0; i < k; ++i) at += N * bytes[i];
-    return at;
+  static bool streams(const cursor* c) {  // the first output is aligned and not an input
+    bool yes = reinterpret_cast<std::uintptr_t>(c[0].ptr) % 64 == 0;
+    for (int k = 1; k < planes; ++k) yes = yes && c[k].ptr != c[0].ptr;
+    return yes;
   }
-  static constexpr int table_bytes() { return room_of(planes); }
-  // Fewer elements than a pack: the tail is staged in a full pack whose other lanes repeat the last element.
-  TTENSOR_NOINLINE static void stage(char** p, const index_t* step, char* room, index_t tail) {
-    for (int k = 0; k < planes; ++k) {
-      char* to = room + room_of(k);
-      if (k >= outs && step[k] != 0)
-        for (int i = 0; i < N; ++i) std::memcpy(to + i * bytes[k], p[k] + (i < tail ? i : tail - 1) * bytes[k], static_cast<std::size_t>(bytes[k]));
-      if (k < outs || step[k] != 0) p[k] = to;
+  TTENSOR_NOINLINE static void streamed(const cursor* c, index_t n, const index_t* down, index_t rows) {
+    const auto u = leaves::template load_uniforms<table>(c);
+    places p = loop::start(c);
+    for (;;) {
+      const bool aligned = reinterpret_cast<std::uintptr_t>(p.v[0]) % 64 == 0;
+      auto compute = [&](const places& q) { return value(u, q); };
+      if (aligned) {
+        loop::template flat<2>(p, n - n % N, compute, [](const out_value& v, const places& q) { stream(v, reinterpret_cast<Out*>(q.v[0])); });
+        stream_fence();
+        if (n % N != 0) store(compute(loop::plus(p, n - N)), loop::plus(p, n - N));
+      } else {
+        loop::template flat<1>(p, n, compute, [](const out_value& v, const places& q) { store(v, q); });
+      }
+      if (--rows <= 0) return;
+      loop::down(p, down);
     }
   }
+  TTENSOR_NOINLINE static void general(const cursor* from, index_t n, const index_t* down, index_t rows) {
+    if (n == 0) return;
+    const auto u = leaves::template load_uniforms<table>(from);
+    const unsigned still = invariants::constant_along(from);
+    typename invariants::values held{};
+    cursor c[planes];
+    for (int k = 0; k < planes; ++k) c[k] = from[k];
+    for (;;) {
+      unsigned known = 0;  // the first pack of a row computes everything
+      loop::stepped(
+          c, n,
+          [&](const places& q) {
+            typename sweeper::leaf_values l;
+            leaves::template load<table>(l, u, q);
+            typename sweeper::values v;
+            invariants::forward(v, l, held, known);
+            known = still;
+            return convert_value<out_value>(at<Prog::root>(v));
+          },
+          [](const out_value& v, const places& q) { store(v, q); });
+      if (--rows <= 0) return;
+      for (int k = 0; k < planes; ++k) c[k].ptr += down[k];
+    }
+  }
+
+  // Costly instructions whose leaves may all be constant along a row, while others are not: computed once a row then.
+  template <class P> struct row_invariants;
+  template <int Root, class... Ins> struct row_invariants<program<Root, Ins...>> {
+    static constexpr int M = static_cast<int>(sizeof...(Ins));
+    struct table_of {
+      std::uint64_t reads[M]{};   // leaves that an instruction depends on, uniform ones left out
+      int number[M];              // among the candidates, or -1
+      int count = 0;
+      constexpr table_of() {
+        const ins_facts f[] = {lowering::facts_of(Ins{})...};
+        const bool costly[] = {map_detail::is_costly<Ins>...};
+        const bool uniform[] = {is_uniform_v<L>..., false};
+        for (int i = 0; i < M; ++i) {
+          if (f[i].slot >= 0 && f[i].slot < 64 && !uniform[f[i].slot]) reads[i] = std::uint64_t(1) << f[i].slot;
+          for (int j = 0; j < f[i].arity; ++j) reads[i] |= reads[f[i].operand[j]];
+          number[i] = -1;
+        }
+        for (int i = 0; i < M; ++i)
+          if (costly[i] && reads[i] != 0 && reads[i] != reads[Root] && count < 32 && sizeof...(L) <= 64) number[i] = count++;
+      }
+    };
+    static constexpr table_of facts{};
+    struct nothing {};
+    template <class S> struct pick;
+    template <int... I> struct pick<std::integer_sequence<int, I...>> {
+      using type = bundle<std::conditional_t<(facts.number[I] >= 0), typename sweeper::template value<I>::type, nothing>...>;
+    };
+    using values = typename pick<std::make_integer_sequence<int, M>>::type;
+
+    static unsigned constant_along(const cursor* c) {
+      if constexpr (facts.count == 0) return static_cast<void>(c), 0u;
+      std::uint64_t still = 0;  // leaves with one value along a row
+      for (int l = 0; l < static_cast<int>(sizeof...(L)); ++l)
+        if (c[table::first(l + 1)].step == 0) still |= std::uint64_t(1) << l;
+      unsigned r = 0;
+      for (int i = 0; i < M; ++i)
+        if (facts.number[i] >= 0 && (facts.reads[i] & ~still) == 0) r |= 1u << facts.number[i];
+      return r;
+    }
+    template <int I, class In> TTENSOR_INLINE static void step(typename sweeper::values& v, const typename sweeper::leaf_values& l, values& held, unsigned known) {
+      if constexpr (facts.number[I] < 0) {
+        sweeper::template step<I>(v, l, In{});
+      } else {
+        if (!(known >> facts.number[I] & 1u)) {
+          sweeper::template step<I>(v, l, In{});
+          at<I>(held) = at<I>(v);
+        }
+        at<I>(v) = at<I>(held);
+      }
+    }
+    TTENSOR_INLINE static void forward(typename sweeper::values& v, const typename sweeper::leaf_values& l, values& held, unsigned known) {
+      [&]<int... I>(std::integer_sequence<int, I...>) { (step<I, Ins>(v, l, held, known), ...); }(std::make_integer_sequence<int, M>{});
+    }
+  };
+  using invariants = row_invariants<Prog>;
 };
 
 }  // namespace run

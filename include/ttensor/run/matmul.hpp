@@ -194,52 +194,82 @@ template <class T> void tiny(const product& s, const T* a, const T* b, T* c) {
       to = s.add ? (V(to) + total)[0] : total[0];
     }
 }
-/// One row: c(n) = a(k) B, where rows of B are contiguous: many columns at once, so that the chains of multiply-adds overlap.
-template <class T> void row_across(const product& s, const T* a, const T* b, T* c) {
-  constexpr index_t L = tile_of<T>::lanes;
-  index_t j = 0;
-  auto columns = [&]<int Q>(std::integral_constant<int, Q>) {
-    using V = pack<T, Q * static_cast<int>(L)>;
-    for (; j + Q * L <= s.n; j += Q * L) {
-      V total(T(0));
-      for (index_t p = 0; p < s.k; ++p) total = fma(V(a[p * s.a_col]), V::load(b + p * s.b_row + j), total);
-      if (s.add) total = V::load(c + j) + total;
-      total.store(c + j);
-    }
-  };
-  columns(std::integral_constant<int, 8>{});
-  if (j == s.n) return;
-  product rest = s;
-  rest.n -= j;
-  direct(rest, a, b + j, c + j);
-}
-/// One row: c(n) = a(k) B, where columns of B are contiguous: inner products, four at a time.
-template <class T> void row_down(const product& s, const T* a, const T* b, T* c) {
-  using V = pack<T, 2 * tile_of<T>::lanes>;
-  constexpr index_t N = V::size;
-  auto dots = [&]<int Q>(std::integral_constant<int, Q>, index_t j, const T* x) {
-    V acc[Q];
-    TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = V(T(0));
-    index_t p = 0;
-    for (; p + N <= s.k; p += N) {
-      const V v = V::load(x + p);
-      TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = fma(v, V::load(b + (j + q) * s.b_col + p), acc[q]);
-    }
-    T total[Q];
-    TTENSOR_UNROLL for (int q = 0; q < Q; ++q) total[q] = fold(acc[q], [](T u, T v) { return pack<T, 1>(pack<T, 1>(u) + pack<T, 1>(v))[0]; });
-    for (; p < s.k; ++p)
-      for (int q = 0; q < Q; ++q) total[q] = fma(pack<T, 1>(x[p]), pack<T, 1>(b[(j + q) * s.b_col + p]), pack<T, 1>(total[q]))[0];
-    for (int q = 0; q < Q; ++q) c[j + q] = s.add ? T(c[j + q] + total[q]) : total[q];
-  };
+/// One row: c(n) = a(k) B. Columns of B that are contiguous along k are inner products, eight at a time.
+template <class T> void row(const product& s, const T* a, const T* b, T* c) {
+  constexpr index_t N = tile_of<T>::lanes;
+  using V = pack<T, tile_of<T>::lanes>;
+  const index_t whole = s.k / N * N, left = s.k - whole;
   auto from = [&](const T* x) {
+    T last[N];  // the last elements of x: with k >= N the last N elements, those before `whole` taken as 0
+    const bool overlap = left > 0 && whole > 0;
+    for (index_t i = 0; i < N; ++i) last[i] = overlap && i >= N - left ? x[s.k - N + i] : T(0);
+    T counted[N];
+    for (index_t i = 0; i < N; ++i) counted[i] = i >= N - left ? T(1) : T(0);
+    const V tail = V::load(last);
+    const auto inside = V::load(counted) > V(T(0));
+    auto dots = [&]<int Q>(std::integral_constant<int, Q>, index_t j) {
+      const T* col = b + j * s.b_col;
+      V acc[Q];
+      TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = V(T(0));
+      for (index_t p = 0; p < whole; p += N) {
+        const V v = V::load(x + p);
+        TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = fma(v, V::load(col + q * s.b_col + p), acc[q]);
+      }
+      if (overlap) {
+        TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = fma(tail, select(inside, V::load(col + q * s.b_col + s.k - N), V(T(0))), acc[q]);
+      }
+      T total[Q];
+      TTENSOR_UNROLL for (int q = 0; q < Q; ++q) total[q] = fold(acc[q], [](auto u, auto v) { return u + v; });
+      for (index_t p = overlap ? s.k : whole; p < s.k; ++p)
+        for (int q = 0; q < Q; ++q) total[q] = fma(pack<T, 1>(x[p]), pack<T, 1>(col[q * s.b_col + p]), pack<T, 1>(total[q]))[0];
+      for (int q = 0; q < Q; ++q) c[j + q] = s.add ? T(c[j + q] + total[q]) : total[q];
+    };
     index_t j = 0;
-    for (; j + 4 <= s.n; j += 4) dots(std::integral_constant<int, 4>{}, j, x);
-    for (; j < s.n; ++j) dots(std::integral_constant<int, 1>{}, j, x);
+    for (; j + 8 <= s.n; j += 8) dots(std::integral_constant<int, 8>{}, j);
+    for (; j < s.n; ++j) dots(std::integral_constant<int, 1>{}, j);
   };
   if (s.a_col == 1) return from(a);
   scratch<T> x(s.k);
   for (index_t p = 0; p < s.k; ++p) x.data()[p] = a[p * s.a_col];
   from(x.data());
+}
+/// One row: c(n) = a(k) B with contiguous rows of B, at least one register wide: eight rows of B at a time are added to c.
+/// From the last row to the first, because the transposed product before it (a gradient comes after its value) went the
+/// other way, and the rows it read last are still in the caches.
+template <class T> void row_update(const product& s, const T* a, const T* b, T* c) {
+  constexpr index_t N = tile_of<T>::lanes, width = 8192 / static_cast<index_t>(sizeof(T));  // columns at a time: c stays in the first cache
+  using V = pack<T, tile_of<T>::lanes>;
+  if (!s.add)
+    for (index_t j = 0; j < s.n; ++j) c[j] = T(0);
+  for (index_t first = 0; first < s.n;) {
+    index_t cols = s.n - first < width + N ? s.n - first : width;
+    const index_t whole = cols / N * N, left = cols - whole;
+    const T* from = b + first;
+    T* to = c + first;
+    V tail = V(T(0));  // of the last columns: the sums of the last N columns
+    index_t p = s.k;
+    auto add = [&]<int Q>(std::integral_constant<int, Q>) {
+      for (; p >= Q;) {
+        p -= Q;
+        V x[Q];
+        const T* rows = from + p * s.b_row;
+        TTENSOR_UNROLL for (int q = 0; q < Q; ++q) x[q] = V(a[(p + q) * s.a_col]);
+        auto column = [&](index_t j) {
+          V sum = x[0] * V::load(rows + j);
+          TTENSOR_UNROLL for (int q = 1; q < Q; ++q) sum = fma(x[q], V::load(rows + q * s.b_row + j), sum);
+          return sum;
+        };
+        for (index_t j = 0; j < whole; j += N) (V::load(to + j) + column(j)).store(to + j);
+        if (left > 0) tail = tail + column(cols - N);
+      }
+    };
+    add(std::integral_constant<int, 8>{});
+    add(std::integral_constant<int, 1>{});
+    T last[N];
+    tail.store(last);
+    for (index_t j = whole; j < cols; ++j) to[j] = T(to[j] + last[N - cols + j]);
+    first += cols;
+  }
 }
 
 #if defined(TTENSOR_USE_BLAS)
@@ -283,8 +313,8 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
     return;
   }
   if (s.m * s.n * s.k <= tiny_up_to) return tiny(s, a, b, c);
-  if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return row_down(s, a, b, c);
-  if (s.m == 1 && s.b_col == 1) return row_across(s, a, b, c);
+  if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return row(s, a, b, c);
+  if (s.m == 1 && s.b_col == 1 && s.n >= tile_of<T>::lanes) return row_update(s, a, b, c);
 #if defined(TTENSOR_USE_BLAS)
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     if (s.m > 1 && s.m * s.n * s.k >= blas_from && blas(s, a, b, c)) return;

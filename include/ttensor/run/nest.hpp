@@ -4,20 +4,23 @@
 #include <cstring>
 #include "../mem/pool.hpp"
 #include "../shape/extents.hpp"
+#include "transpose.hpp"
 
 TTENSOR_BEGIN
 namespace run {
 
 inline constexpr int max_rank = 12;       // batch axes included
 inline constexpr int max_planes = 96;     // of one statement
-inline constexpr int broadcast_packs = 4; // a broadcast element is repeated over this many packs
 
 /// Where a kernel reads or writes: step is the bytes from one pack to the next, 0 for a repeated element.
 struct cursor {
   char* ptr;
   index_t step;
 };
-/// Runs `n` elements; cursors: outputs first, then inputs. `in_place`: an output is also an input.
+/// Runs `rows` rows of `n` elements, each `down` bytes after the one before (one per cursor, unused for a single row);
+/// cursors: outputs first, then inputs. The kernel repeats broadcast elements itself.
+using rows_kernel = void (*)(const cursor* c, index_t n, const index_t* down, index_t rows);
+/// Runs `n` elements; broadcast inputs point at a pack of repeated elements. `in_place`: an output is also an input.
 using kernel = void (*)(const cursor* c, index_t n, bool in_place);
 
 enum class access : unsigned char { input, output, uniform };
@@ -94,28 +97,23 @@ namespace nest_detail {
 template <int B> inline void copy_strided(char* to, index_t to_step, const char* from, index_t from_step, index_t n) {
   for (index_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, B);
 }
-inline void copy_elements(int bytes, char* to, index_t to_step, const char* from, index_t from_step, index_t n) {
+TTENSOR_NOINLINE inline void copy_elements(int bytes, char* to, index_t to_step, const char* from, index_t from_step, index_t n) {
   switch (bytes) {
-    case 1: return copy_strided<1>(to, to_step, from, from_step, n);
-    case 2: return copy_strided<2>(to, to_step, from, from_step, n);
     case 4: return copy_strided<4>(to, to_step, from, from_step, n);
     case 8: return copy_strided<8>(to, to_step, from, from_step, n);
-    case 16: return copy_strided<16>(to, to_step, from, from_step, n);
     default:
       for (index_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, static_cast<std::size_t>(bytes));
   }
 }
-inline void repeat_element(char* to, const char* from, int bytes, int lanes) {
-  const index_t n = index_t(lanes) * broadcast_packs;
-  copy_elements(bytes, to, bytes, from, 0, n);
-}
 }  // namespace nest_detail
 
-/// Calls the kernel over the whole nest. Planes whose inner stride is not 0 or 1 pass through tiles; with two axes a
-/// transposed plane is gathered in blocks that read whole cache lines.
+/// Calls the kernel over the whole nest. Planes whose inner stride is not 0 or 1 pass through tiles; a transposed plane is
+/// gathered in blocks that read and write whole registers.
 class driver {
  public:
-  driver(nest& s, kernel k, bool in_place, bool reorder = true) : s_(s), kernel_(k), in_place_(in_place), reorder_(reorder) {}
+  /// `accumulates`: the kernel reads its outputs. `reorder`: the order of the axes is free.
+  driver(nest& s, rows_kernel k, bool accumulates, bool reorder = true) : s_(s), rows_kernel_(k), accumulates_(accumulates), reorder_(reorder) {}
+  driver(nest& s, kernel k, bool in_place, bool reorder = true) : s_(s), kernel_(k), accumulates_(in_place), reorder_(reorder) {}
 
   void run() {
     for (int d = 0; d < s_.rank; ++d)
@@ -128,14 +126,17 @@ class driver {
     }
     const int in = s_.rank - 1;
     bool strided = false;
-    for (int p = 0; p < s_.planes; ++p) strided |= s_.plane[p].stride[in] != 0 && s_.plane[p].stride[in] != 1;
-    for (int p = 0; p < s_.planes; ++p) c_[p] = {s_.plane[p].ptr, step(p)};
+    for (int p = 0; p < s_.planes; ++p) strided |= through_tile(p);
+    if (strided && reorder_ && in > 0) pair_axes();
+    for (int p = 0; p < s_.planes; ++p) {
+      c_[p] = {s_.plane[p].ptr, step(p)};
+      down_[p] = in > 0 ? s_.plane[p].stride[in - 1] * s_.plane[p].bytes : 0;
+    }
+    const index_t width = s_.extent[in], height = in > 0 ? s_.extent[in - 1] : 1;
     index_t index[max_rank]{};
-    const bool blocks = strided && s_.rank > 1;
-    const int outer = blocks ? s_.rank - 2 : s_.rank - 1;
     for (;;) {
-      blocks ? tile_rows() : strided ? tile_row() : row();
-      int d = outer - 1;
+      strided ? tiles(width, height) : call(c_, width, down_, height);
+      int d = in - 2;
       for (; d >= 0; --d) {
         for (int p = 0; p < s_.planes; ++p) c_[p].ptr += s_.plane[p].stride[d] * s_.plane[p].bytes;
         if (++index[d] < s_.extent[d]) break;
@@ -147,111 +148,115 @@ class driver {
   }
 
  private:
-  static constexpr index_t tile = 256, tile_height = 16;
-  index_t step(int p) const { return s_.plane[p].stride[s_.rank - 1] == 0 ? 0 : index_t(s_.lanes) * s_.plane[p].bytes; }
-  index_t buffer_bytes(int p) const { return index_t(s_.lanes) * broadcast_packs * s_.plane[p].bytes; }
-
-  void call(cursor* c, index_t n) {  // broadcast inputs read a repeated element
-    char repeated[max_planes * 512];
-    char* room = repeated;
-    cursor k[max_planes];
-    std::size_t used = 0;
-    for (int p = 0; p < s_.planes; ++p) {
-      k[p] = c[p];
-      if (c[p].step != 0 || s_.plane[p].how != access::input) continue;
-      used += static_cast<std::size_t>(buffer_bytes(p));
-      if (used > sizeof repeated) raise<type_error>("[run] too many broadcast operands in one statement; split it [TT-T09]");
-      nest_detail::repeat_element(room, c[p].ptr, s_.plane[p].bytes, s_.lanes);
-      k[p].ptr = room;
-      room += buffer_bytes(p);
-    }
-    kernel_(k, n, in_place_);
-  }
-  void row() { call(c_, s_.extent[s_.rank - 1]); }
-
-  // One row through tiles: strided inputs are gathered, strided outputs gathered (they may be inputs too) and scattered.
-  void tile_row() {
-    const int in = s_.rank - 1;
-    rows(c_, 1, s_.extent[in], 0);
-  }
-  void tile_rows() {
-    const int in = s_.rank - 1;
-    for (index_t i = 0; i < s_.extent[in - 1]; i += tile_height) {
-      cursor c[max_planes];
-      for (int p = 0; p < s_.planes; ++p) c[p] = {c_[p].ptr + i * s_.plane[p].stride[in - 1] * s_.plane[p].bytes, c_[p].step};
-      const index_t h = s_.extent[in - 1] - i < tile_height ? s_.extent[in - 1] - i : tile_height;
-      rows(c, h, s_.extent[in], in - 1);
-    }
-  }
-  void rows(const cursor* c, index_t height, index_t width, int outer) {
-    const int in = s_.rank - 1;
-    std::size_t need = 0;
-    for (int p = 0; p < s_.planes; ++p)
-      if (through_tile(p)) need += static_cast<std::size_t>(height * tile * s_.plane[p].bytes);
-    if (need > room_bytes_) {
-      std::size_t bytes = need + 64;
-      room_.reset(bytes);
-      room_bytes_ = need;
-    }
-    for (index_t j = 0; j < width; j += tile) {
-      const index_t w = width - j < tile ? width - j : tile;
-      char* buf = room_.ptr;
-      cursor k[max_planes];
-      index_t down[max_planes];  // bytes from one row to the next
-      for (int p = 0; p < s_.planes; ++p) {
-        const nest_plane& q = s_.plane[p];
-        const index_t b = q.bytes, across = q.stride[in] * b, below = height > 1 ? q.stride[outer] * b : 0;
-        if (!through_tile(p)) {
-          k[p] = {c[p].ptr + j * across, c[p].step};
-          down[p] = below;
-          continue;
-        }
-        const char* from = c[p].ptr + j * across;
-        if (below == b) {  // transposed: walk down the contiguous direction
-          for (index_t x = 0; x < w; ++x) nest_detail::copy_elements(q.bytes, buf + x * b, w * b, from + x * across, b, height);
-        } else {
-          for (index_t y = 0; y < height; ++y) nest_detail::copy_elements(q.bytes, buf + y * w * b, b, from + y * below, across, w);
-        }
-        k[p] = {buf, index_t(s_.lanes) * b};
-        down[p] = w * b;
-        buf += height * w * b;
-      }
-      for (index_t y = 0; y < height; ++y) {
-        call(k, w);
-        for (int p = 0; p < s_.planes; ++p) k[p].ptr += down[p];
-      }
-      for (int p = 0; p < s_.planes; ++p) {
-        const nest_plane& q = s_.plane[p];
-        if (q.how != access::output || !through_tile(p)) continue;
-        const index_t b = q.bytes, across = q.stride[in] * b, below = height > 1 ? q.stride[outer] * b : 0;
-        const char* from = k[p].ptr - height * w * b;
-        for (index_t y = 0; y < height; ++y) nest_detail::copy_elements(q.bytes, c[p].ptr + j * across + y * below, across, from + y * w * b, b, w);
-      }
-    }
-  }
+  static constexpr index_t tile = 64;  // elements of a tile each way
   bool through_tile(int p) const {
     const index_t t = s_.plane[p].stride[s_.rank - 1];
     return t != 0 && t != 1;
   }
+  index_t step(int p) const { return s_.plane[p].stride[s_.rank - 1] == 0 ? 0 : index_t(s_.lanes) * s_.plane[p].bytes; }
+
+  // The axis along which a strided plane is contiguous becomes the other axis of the tiles.
+  void pair_axes() {
+    const int in = s_.rank - 1;
+    for (int p = 0; p < s_.planes; ++p) {
+      if (!through_tile(p)) continue;
+      for (int d = in - 1; d >= 0; --d) {
+        if (s_.plane[p].stride[d] != 1) continue;
+        std::swap(s_.extent[d], s_.extent[in - 1]);
+        for (int q = 0; q < s_.planes; ++q) std::swap(s_.plane[q].stride[d], s_.plane[q].stride[in - 1]);
+        return;
+      }
+    }
+  }
+
+  void call(const cursor* c, index_t n, const index_t* down, index_t rows) {
+    if (rows_kernel_) rows_kernel_(c, n, down, rows);
+    else call_each(c, n, down, rows);
+  }
+  TTENSOR_NOINLINE void call_each(const cursor* c, index_t n, const index_t* down, index_t rows) {
+    alignas(64) char repeated[max_planes * 128];
+    cursor at[max_planes], k[max_planes];
+    for (int p = 0; p < s_.planes; ++p) at[p] = c[p];
+    for (index_t r = 0; r < rows; ++r) {
+      char* room = repeated;
+      for (int p = 0; p < s_.planes; ++p) {
+        k[p] = at[p];
+        at[p].ptr += down[p];
+        if (k[p].step != 0 || s_.plane[p].how != access::input) continue;
+        const int bytes = s_.plane[p].bytes * s_.lanes;
+        if (room + bytes > repeated + sizeof repeated) raise<type_error>("[run] too many broadcast operands in one statement; split it [TT-T09]");
+        nest_detail::copy_elements(s_.plane[p].bytes, room, s_.plane[p].bytes, k[p].ptr, 0, s_.lanes);
+        k[p].ptr = room;
+        room += bytes;
+      }
+      kernel_(k, n, accumulates_);
+    }
+  }
+
+  // The two inner axes in tiles: strided inputs are gathered (outputs too where the kernel reads them), strided outputs
+  // scattered. The tiles' heights are multiples of every row group that a kernel may form.
+  void tiles(index_t width, index_t height) {
+    const index_t across = height == 1 ? tile * 8 : tile;
+    std::size_t need = 0;
+    for (int p = 0; p < s_.planes; ++p)
+      if (through_tile(p)) need += static_cast<std::size_t>((height < tile ? height : tile) * across * s_.plane[p].bytes + 64);
+    if (need > room_.bytes) room_.reset(need);
+    for (index_t i = 0; i < height; i += tile)
+      for (index_t j = 0; j < width; j += across) one_tile(i, j, height - i < tile ? height - i : tile, width - j < across ? width - j : across);
+  }
+  void one_tile(index_t i, index_t j, index_t h, index_t w) {
+    const int in = s_.rank - 1;
+    char* buf = room_.ptr;
+    cursor k[max_planes];
+    index_t down[max_planes];  // bytes from one row to the next
+    for (int p = 0; p < s_.planes; ++p) {
+      const nest_plane& q = s_.plane[p];
+      const index_t b = q.bytes, right = q.stride[in] * b;
+      k[p] = {c_[p].ptr + i * down_[p] + j * right, c_[p].step};
+      down[p] = down_[p];
+      if (!through_tile(p)) continue;
+      if (q.how == access::input || accumulates_) {
+        if (down_[p] == b) {
+          transpose_copy(q.bytes, buf, w * b, k[p].ptr, right, h, w);
+        } else {
+          for (index_t y = 0; y < h; ++y) nest_detail::copy_elements(q.bytes, buf + y * w * b, b, k[p].ptr + y * down_[p], right, w);
+        }
+      }
+      k[p].ptr = buf;
+      down[p] = w * b;
+      buf += (h * w * b + 63) / 64 * 64;
+    }
+    call(k, w, down, h);
+    for (int p = 0; p < s_.planes; ++p) {
+      const nest_plane& q = s_.plane[p];
+      if (q.how != access::output || !through_tile(p)) continue;
+      const index_t b = q.bytes, right = q.stride[in] * b;
+      char* to = c_[p].ptr + i * down_[p] + j * right;
+      for (index_t y = 0; y < h; ++y) nest_detail::copy_elements(q.bytes, to + y * down_[p], right, k[p].ptr + y * w * b, b, w);
+    }
+  }
   struct scratch {
     char* ptr = nullptr;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0, taken = 0;
     mem::memory_resource* from = nullptr;
     void reset(std::size_t n) {
-      if (ptr) mem::give_bytes(ptr, bytes, from);
+      if (ptr) mem::give_bytes(ptr, taken, from);
+      ptr = nullptr;
+      taken = n;
+      ptr = static_cast<char*>(mem::take_bytes(taken, from));
       bytes = n;
-      ptr = static_cast<char*>(mem::take_bytes(bytes, from));
     }
     ~scratch() {
-      if (ptr) mem::give_bytes(ptr, bytes, from);
+      if (ptr) mem::give_bytes(ptr, taken, from);
     }
   };
   nest& s_;
-  kernel kernel_;
-  bool in_place_, reorder_;
+  rows_kernel rows_kernel_ = nullptr;
+  kernel kernel_ = nullptr;
+  bool accumulates_, reorder_;
   cursor c_[max_planes];
+  index_t down_[max_planes];
   scratch room_;
-  std::size_t room_bytes_ = 0;
 };
 
 }  // namespace run

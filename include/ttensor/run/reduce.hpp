@@ -1,6 +1,6 @@
 // Reductions of a fused expression: producer and reduction are one pass. Along a contiguous axis values are summed in
 // several packs, in blocks of fixed length that are combined pairwise, so neither the number of threads nor the position
-// of the data changes a bit; across rows the output row is the accumulator.
+// of the data changes a bit; across rows the output row is the accumulator, four rows at a time.
 #pragma once
 #include "core_io.hpp"
 
@@ -9,134 +9,193 @@ namespace run {
 
 /// out = Red::combine(out, Prog(leaves)) over the run. An output step of 0 reduces the run to one element.
 /// Red: identity<V>() and combine(V, V) on packs of the accumulation type. Columns: also instantiate the row accumulator.
+/// `launch` is a run::rows_kernel.
 template <class Prog, class Red, bool Columns, class Out, class... L> struct reduce_kernel {
   static constexpr int N = lanes_of<Out, L...>();
   using table = plane_table<Out, L...>;
-  static constexpr int outs = core_io<Out, N>::planes, planes = table::count;
-  static constexpr auto bytes = table::bytes();
-  using sweeper = sweep<Prog, type_list<typename core_io<L, N>::value...>>;
+  using leaves = leaf_set<N, L...>;
+  using uniforms = typename leaves::uniforms;
+  using sweeper = sweep<Prog, typename leaves::list>;
   using acc = typename core_io<Out, N>::value;
+  using loop = strip<table, N>;
+  using places = typename loop::places;
+  static constexpr int outs = core_io<Out, N>::planes, planes = table::count;
   static constexpr index_t block = 16384;  // elements; part of the definition of the result
   static constexpr int chains = Prog::length <= 12 ? 4 : 2;
 
-  template <int I, class C, class V> TTENSOR_INLINE static void load(V& v, char* const* p, const index_t* offset) {
-    if constexpr (!is_uniform_v<C>) at<I>(v) = core_io<C, N>::template load<table::first(I + 1)>(p, offset);
-  }
-  template <int I, class C, class V> TTENSOR_INLINE static void load_uniform(V& v, char* const* p) {
-    if constexpr (is_uniform_v<C>) at<I>(v) = core_io<C, N>::broadcast(p + table::first(I + 1));
-  }
-  TTENSOR_INLINE static acc value(typename sweeper::leaf_values v, char* const* p, const index_t* offset) {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load<I, L>(v, p, offset), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
+  TTENSOR_INLINE static acc value(const uniforms& u, char* const* p) {
+    typename sweeper::leaf_values v;
+    leaves::template load<table>(v, u, p);
     return convert_value<acc>(sweeper::run(v));
   }
-  TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, bool) {
-    char* p[planes];
-    index_t step[planes];
-    for (int k = 0; k < planes; ++k) {
-      p[k] = c[k].ptr;
-      step[k] = c[k].step;
-    }
-    typename sweeper::leaf_values uniforms;
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
+  TTENSOR_NOINLINE static void launch(const cursor* from, index_t n, const index_t* down, index_t rows) {
+    if (n == 0) return;
+    const uniforms u = leaves::template load_uniforms<table>(from);
     if constexpr (Columns)
-      if (step[0] != 0) return columns(uniforms, p, step, n);
-    along(uniforms, p, step, n);
+      if (from[0].step != 0) return columns(u, from, n, down, rows);
+    cursor c[planes];
+    for (int k = 0; k < planes; ++k) c[k] = from[k];
+    for (;;) {
+      put<0>(folded(along(u, c, n)), c);
+      if (--rows <= 0) return;
+      for (int k = 0; k < planes; ++k) c[k].ptr += down[k];
+    }
   }
 
  private:
-  static constexpr auto make_offsets() {
-    array<array<index_t, planes>, chains> o{};
-    for (int j = 0; j < chains; ++j)
-      for (int k = 0; k < planes; ++k) o[j][k] = index_t(j) * N * bytes[k];
-    return o;
+  // ---- along the row ---------------------------------------------------------------------------------------------------
+  TTENSOR_INLINE static acc along(const uniforms& u, const cursor* c, index_t n) {
+    if (TTENSOR_LIKELY(n >= N && n <= block && inputs_contiguous(c))) return one_block<true>(u, loop::start(c), c, n, false);
+    return blocks(u, c, n);
   }
-  TTENSOR_INLINE static void along(const typename sweeper::leaf_values& u, char** p, const index_t* step, index_t n) {
-    static constexpr auto offsets = make_offsets();
+  TTENSOR_INLINE static bool inputs_contiguous(const cursor* c) {
+    bool yes = true;
+    loop::each([&](auto k) {
+      if constexpr (k() >= outs) yes = yes && c[k()].step != 0;
+    });
+    return yes;
+  }
+  TTENSOR_NOINLINE static acc blocks(const uniforms& u, const cursor* from, index_t n) {
+    alignas(64) char room[loop::room_bytes()];
+    cursor c[planes];
+    prepare_row(c, from, loop::facts.v, planes, N, n, room);
     acc partial[48];
     int depth = 0;
     index_t done = 0;
-    do {
+    for (index_t b = 0; done < n; ++b) {
       const index_t m = n - done < block ? n - done : block;
-      acc a[chains];
-      for (int j = 0; j < chains; ++j) a[j] = Red::template identity<acc>();
-      index_t todo = m / N;
-      for (; todo >= chains; todo -= chains) {
-        static_for<chains>([&](auto j) { a[j] = Red::combine(a[j], value(u, p, offsets[j].v)); });
-        for (int k = 0; k < planes; ++k) p[k] += step[k] * chains;
-      }
-      const index_t tail = m % N;
-      char room[room_bytes()];
-      if (tail != 0) {  // the last elements as one more pack whose other lanes are the identity
-        char* q[planes];
-        for (int k = 0; k < planes; ++k) q[k] = p[k] + step[k] * todo;
-        stage(q, step, room, tail);
-        const acc v = value(u, q, offsets[0].v);
-        a[chains - 1] = Red::combine(a[chains - 1], first_lanes(v, static_cast<int>(tail)));
-      }
-      for (; todo > 0; --todo) {
-        a[0] = Red::combine(a[0], value(u, p, offsets[0].v));
-        for (int k = 0; k < planes; ++k) p[k] += step[k];
-      }
-      for (int h = chains / 2; h > 0; h /= 2)
-        for (int j = 0; j < h; ++j) a[j] = Red::combine(a[j], a[j + h]);
+      acc top = inputs_contiguous(from) ? one_block<true>(u, loop::start(c), c, m, n < N) : one_block<false>(u, loop::start(c), c, m, n < N);
+      for (int k = 0; k < planes; ++k) c[k].ptr += c[k].step * (block / N);
       done += m;
       // binary counter: block b is combined with its left neighbour for every trailing 1 of b
-      acc top = a[0];
-      for (index_t b = (done + block - 1) / block - 1; b & 1; b >>= 1) top = Red::combine(partial[--depth], top);
+      for (index_t i = b; i & 1; i >>= 1) top = Red::combine(partial[--depth], top);
       partial[depth++] = top;
-    } while (done < n);
+    }
     acc total = partial[--depth];
     while (depth > 0) total = Red::combine(partial[--depth], total);
-    finish(total, p);
+    return total;
   }
-  TTENSOR_INLINE static void columns(const typename sweeper::leaf_values& u, char** p, const index_t* step, index_t n) {
-    const index_t here[planes]{};
-    index_t todo = n / N;
-    const index_t tail = n % N;
-    char room[room_bytes()];
-    char* home[planes];
-    for (bool last = false;;) {
-      for (; todo > 0; --todo) {
-        const acc a = core_io<Out, N>::template load<0>(p, here);
-        core_io<Out, N>::template store<0>(Red::combine(a, value(u, p, here)), p, here);
-        for (int k = 0; k < planes; ++k) p[k] += step[k];
+  // At most `block` elements in a fixed pattern of packs. `staged`: the whole run is shorter than a pack and stands in one.
+  template <bool Contiguous> TTENSOR_INLINE static acc one_block(const uniforms& u, const places& from, const cursor* c, index_t m, bool staged) {
+    acc a[chains];
+    static_for<chains>([&](auto j) { a[j()] = Red::template identity<acc>(); });
+    places p = from;
+    auto jump = [&](index_t i) {
+      places q;
+      loop::each([&](auto k) {
+        q.v[k()] = p.v[k()] + (k() >= outs && (Contiguous || c[k()].step != 0) ? i * loop::facts[k()].bytes : 0);
+      });
+      return q;
+    };
+    const index_t tail = m % N;
+    if (tail != 0) {  // the last elements as one more pack whose other lanes are the identity
+      if (TTENSOR_UNLIKELY(staged)) return first_lanes(value(u, p), static_cast<int>(tail));
+      a[chains - 1] = last_lanes(value(u, jump(m - N)), static_cast<int>(tail));  // m < N: begins in the block before
+    }
+    index_t i = 0;
+    for (; i + chains * N <= m; i += chains * N)
+      static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value(u, jump(i + j() * N))); });
+    for (; i + N <= m; i += N) a[0] = Red::combine(a[0], value(u, jump(i)));
+    static_for<chains / 2>([&](auto j) { a[j()] = Red::combine(a[j()], a[j() + chains / 2]); });
+    if constexpr (chains == 4) a[0] = Red::combine(a[0], a[1]);
+    return a[0];
+  }
+
+  // ---- across rows -------------------------------------------------------------------------------------------------------
+  static constexpr int group = planes <= 4 ? 4 : 2;
+  template <int Rows> struct row_table {  // the output, then the inputs of each row of a group
+    static constexpr int count = outs + Rows * (planes - outs);
+    static constexpr int own(int k) { return k < outs ? k : outs + (k - outs) % (planes - outs); }
+    static constexpr int row(int k) { return k < outs ? 0 : (k - outs) / (planes - outs); }
+    static constexpr array<plane_facts, count> facts() {
+      array<plane_facts, count> f{};
+      for (int k = 0; k < count; ++k) f[k] = loop::facts[own(k)];
+      return f;
+    }
+  };
+  template <int Rows> TTENSOR_INLINE static acc tree(const uniforms& u, char* const* p) {
+    if constexpr (Rows == 1) return value(u, p);
+    else return Red::combine(tree<Rows / 2>(u, p), tree<Rows / 2>(u, p + Rows / 2 * (planes - outs)));
+  }
+  // Adds `groups` times `Rows` rows to the output row; the rows of a group are combined in a tree first.
+  template <int Rows> TTENSOR_NOINLINE static void add_rows(const uniforms& u, const cursor* from, const index_t* down, index_t n, index_t groups) {
+    using table_of = row_table<Rows>;
+    using rows_loop = strip<table_of, N>;
+    cursor c[table_of::count];
+    index_t next[table_of::count];
+    for (int k = 0; k < table_of::count; ++k) {
+      const int own = table_of::own(k);
+      c[k] = from[own];
+      next[k] = 0;
+      if (down == nullptr) continue;
+      c[k].ptr += table_of::row(k) * down[own];
+      next[k] = Rows * down[own];
+    }
+    constexpr index_t zero[table_of::count]{};
+    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::template load<0>(q, zero), tree<Rows>(u, q)); };
+    auto store = [&](const acc& v, const typename rows_loop::places& q) { core_io<Out, N>::template store<0>(v, q, zero); };
+    if constexpr (Rows > 1)
+      if (n >= N && rows_loop::contiguous(c)) {
+        for (auto p = rows_loop::start(c); groups > 0; --groups, rows_loop::down(p, next)) rows_loop::template flat<2>(p, n, compute, store);
+        return;
       }
-      if (last || tail == 0) break;
-      last = true;
-      todo = 1;
-      for (int k = 0; k < planes; ++k) home[k] = p[k];
-      stage(p, step, room, tail);
-    }
-    if (tail != 0)
-      for (int k = 0; k < outs; ++k) std::memcpy(home[k], room + room_of(k), static_cast<std::size_t>(tail * bytes[k]));
-  }
-  template <class V> static V first_lanes(const V& v, int n) {
-    if constexpr (is_dual_v<V>) {
-      V r = v;
-      r.value = first_lanes(v.value, n);
-      for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k) r.tangent_at(k) = tangent_lanes(v.tangent_at(k), n);
-      return r;
-    } else {
-      using T = lane_t<V>;
-      T t[N], id[N];
-      v.store(t);
-      Red::template identity<V>().store(id);
-      for (int i = n; i < N; ++i) t[i] = id[i];
-      return V::load(t);
+    for (; groups > 0; --groups) {
+      rows_loop::stepped(c, n, compute, store);
+      for (int k = 0; k < table_of::count; ++k) c[k].ptr += next[k];
     }
   }
-  template <class V> static V tangent_lanes(const V& v, int n) {  // beyond the tail a tangent is 0 for every reduction
+  TTENSOR_NOINLINE static void columns(const uniforms& u, const cursor* from, index_t n, const index_t* down, index_t rows) {
+    cursor c[planes];
+    for (int k = 0; k < planes; ++k) c[k] = from[k];
+    const index_t groups = rows > 1 && down[0] == 0 ? rows / group : 0;
+    if (groups > 0) {
+      add_rows<group>(u, c, down, n, groups);
+      for (int k = 0; k < planes; ++k) c[k].ptr += groups * group * down[k];
+    }
+    if (rows > groups * group) add_rows<1>(u, c, rows > 1 ? down : nullptr, n, rows - groups * group);
+  }
+
+  // ---- lanes -------------------------------------------------------------------------------------------------------------
+  /// 2 N flags: N false, then N true.
+  struct lane_flags {
+    bool v[2 * N];
+    constexpr lane_flags() : v{} {
+      for (int i = 0; i < N; ++i) v[N + i] = true;
+    }
+  };
+  static constexpr lane_flags flags{};
+  template <class V> TTENSOR_INLINE static V kept(const V& v, const pack<bool, N>& keep, bool tangent = false) {  // other lanes: the identity
     if constexpr (is_dual_v<V>) {
       V r = v;
-      r.value = tangent_lanes(v.value, n);
-      for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k) r.tangent_at(k) = tangent_lanes(v.tangent_at(k), n);
+      r.value = kept(v.value, keep, tangent);
+      // beyond the tail a tangent is 0 for every reduction
+      for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k) r.tangent_at(k) = kept(v.tangent_at(k), keep, true);
       return r;
     } else {
-      using T = lane_t<V>;
-      T t[N];
-      v.store(t);
-      for (int i = n; i < N; ++i) t[i] = T(0);
-      return V::load(t);
+      return select(keep, v, tangent ? V(lane_t<V>(0)) : Red::template identity<V>());
+    }
+  }
+  template <class V> TTENSOR_INLINE static V last_lanes(const V& v, int n) { return kept(v, pack<bool, N>::load(flags.v + n)); }
+  template <class V> TTENSOR_INLINE static V first_lanes(const V& v, int n) { return kept(v, !pack<bool, N>::load(flags.v + N - n)); }
+
+  // The tree of pack::fold (lane i with lane i + n/2, then the first half again) without leaving the registers.
+  template <int Half, class V> TTENSOR_INLINE static V fold_lanes(V v) {
+    V other;
+    [&]<int... I>(std::integer_sequence<int, I...>) { other.r[0] = __builtin_shufflevector(v.r[0], v.r[0], (I ^ Half)...); }(std::make_integer_sequence<int, V::width>{});
+    v = Red::combine(v, other);
+    if constexpr (Half > 1) return fold_lanes<Half / 2>(v);
+    else return v;
+  }
+  template <class T, int M> TTENSOR_INLINE static T in_register(const pack<T, M>& v) {
+    using V = pack<T, M>;
+    if constexpr (!V::registers || V::width == 1) {
+      return fold(v, [](auto a, auto b) { return Red::combine(a, b); });
+    } else if constexpr (V::count > 1) {
+      pack<T, M / 2> low, high;
+      static_for<V::count / 2>([&](auto i) { low.r[i()] = v.r[i()], high.r[i()] = v.r[i() + V::count / 2]; });
+      return in_register(Red::combine(low, high));
+    } else {
+      return fold_lanes<V::width / 2>(v)[0];
     }
   }
   template <class V> static auto folded(const V& v) {
@@ -147,33 +206,18 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k) r.tangent_at(k) = folded(v.tangent_at(k));
       return r;
     } else {
-      return fold(v, [](auto a, auto b) { return Red::combine(a, b); });
+      return in_register(v);
     }
   }
-  template <int P, class S> static void put(const S& s, char** p) {
+  template <int P, class S> TTENSOR_INLINE static void put(const S& s, const cursor* c) {
     if constexpr (is_dual_v<S>) {
       constexpr int inner = scalar_traits<decltype(s.value)>::planes, n = scalar_traits<S>::planes / inner - 1;
-      put<P>(s.value, p);
-      static_for<n>([&](auto k) { put<P + (1 + k()) * inner>(s.tangent_at(k), p); });
+      put<P>(s.value, c);
+      static_for<n>([&](auto k) { put<P + (1 + k()) * inner>(s.tangent_at(k), c); });
     } else {
       using T = typename core_elem<Out>::type;
-      T* to = reinterpret_cast<T*>(p[P]);
+      T* to = reinterpret_cast<T*>(c[P].ptr);
       *to = static_cast<T>(Red::combine(static_cast<compute_t<T>>(*to), s));
-    }
-  }
-  static void finish(const acc& total, char** p) { put<0>(folded(total), p); }
-  static constexpr int room_of(int k) {
-    int at = 0;
-    for (int i = 0; i < k; ++i) at += N * bytes[i];
-    return at;
-  }
-  static constexpr int room_bytes() { return room_of(planes); }
-  TTENSOR_NOINLINE static void stage(char** p, const index_t* step, char* room, index_t tail) {
-    for (int k = 0; k < planes; ++k) {
-      if (step[k] == 0) continue;
-      char* to = room + room_of(k);
-      for (int i = 0; i < N; ++i) std::memcpy(to + i * bytes[k], p[k] + (i < tail ? i : tail - 1) * bytes[k], static_cast<std::size_t>(bytes[k]));
-      p[k] = to;
     }
   }
 };

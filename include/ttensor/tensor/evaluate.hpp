@@ -7,22 +7,9 @@
 TTENSOR_BEGIN
 
 namespace eval_detail {
-// ---- types: the leaves of an expression in slot order -----------------------------------------------------------------
-template <class... L> constexpr type_list<L...> concat(type_list<L...>) { return {}; }
-template <class... A, class... B, class... C> constexpr auto concat(type_list<A...>, type_list<B...>, C... c) {
-  return concat(type_list<A..., B...>{}, c...);
-}
-template <class E> struct leaves_of { using type = type_list<E>; };
-template <int D, int K, class S, int R> struct leaves_of<arg<D, K, S, R>> { using type = type_list<>; };
-template <class Op, class... A> struct leaves_of<node<Op, A...>> { using type = decltype(concat(typename leaves_of<A>::type{}...)); };
-template <int D, class Body, class... B> struct leaves_of<let_node<D, Body, B...>> {
-  using type = decltype(concat(typename leaves_of<B>::type{}..., typename leaves_of<Body>::type{}));
-};
 template <class L> using leaf_core = std::conditional_t<is_scalar_leaf_v<L> && batch_levels_v<typename L::scalar> == 0,
                                                         run::uniform<core_t<typename L::scalar>>, core_t<typename L::scalar>>;
 }  // namespace eval_detail
-template <class E> using leaves_of_t = typename eval_detail::leaves_of<E>::type;
-
 namespace eval_detail {
 /// Strides of a plane aligned to the statement: batch axes from the oldest level, array axes from the right.
 template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const plane<Q>& p, int levels, int statement_levels) {
@@ -112,12 +99,12 @@ template <class S, class E, int R = E::rank> struct statement {
     for (int d = 0; d < full_rank; ++d) plane[k].stride[d] = extent[d] == 1 ? 0 : stride[d];
   }
   /// Runs into the outputs that were set. `whole`: outputs are contiguous and row-major.
-  void run(bool whole, bool in_place) {
+  void run(bool whole, bool = false) {
     if (whole && flat) {  // one run over all elements, no planning
       run::cursor c[planes];
       for (int k = 0; k < planes; ++k) c[k] = {plane[k].ptr, plane[k].how == run::access::uniform ? 0 : index_t(kernel::N) * plane[k].bytes};
       const index_t n = shape::size(extent);
-      if (n) kernel::launch(c, n, in_place);
+      if (n) kernel::launch(c, n, nullptr, 1);
     } else {
       run::nest s;
       s.rank = full_rank;
@@ -125,7 +112,7 @@ template <class S, class E, int R = E::rank> struct statement {
       for (int d = 0; d < full_rank; ++d) s.extent[d] = extent[d];
       s.plane = plane;
       s.lanes = kernel::N;
-      run::driver(s, kernel::launch, in_place).run();
+      run::driver(s, kernel::launch, false).run();
     }
   }
 };
@@ -153,9 +140,56 @@ template <class S, class E> store<S> evaluate(const E& e, const dims<E::rank>& s
   return out;
 }
 
+namespace eval_detail {
+/// The common case without planning: all leaves whole, row-major and of the statement's shape, and the memory of `out`
+/// free for the result. False: nothing was done.
+template <class S, class E> TTENSOR_INLINE bool run_flat(store<S>& out, const E& e, const dims<E::rank>& shape) {
+  if constexpr (batch_levels_v<S> > 0) {
+    return static_cast<void>(out), static_cast<void>(e), static_cast<void>(shape), false;
+  } else {
+    using st = statement<S, E>;
+    using kernel = typename st::kernel;
+    constexpr auto bytes = st::table::bytes();
+    const index_t n = shape::size(shape);
+    if (!out.valid() || out.size() != n || n == 0) return false;
+    run::cursor c[st::planes];
+    const mem::block* holder[st::planes];
+    bool flat = true;
+    int k = st::outs;
+    e.leaves([&]<class L>(const L& l) {
+      l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
+        constexpr bool uniform = run::is_uniform_v<leaf_core<L>>;
+        if constexpr (uniform) c[k].step = 0;
+        else if constexpr (Q == E::rank) flat = flat && p.extent == shape && shape::is_row_major(p.extent, p.stride), c[k].step = index_t(kernel::N) * bytes[k];
+        else flat = false;
+        c[k].ptr = const_cast<char*>(static_cast<const char*>(p.ptr));
+        holder[k++] = p.holder;
+      });
+    });
+    k = 0;
+    out.planes([&](auto, auto* to, const auto&, const auto&, const mem::block*) { c[k] = {reinterpret_cast<char*>(to), index_t(kernel::N) * bytes[k]}, ++k; });
+    out.cells([&](auto& cell) {
+      const mem::block* b = cell.block();
+      int held = 0;
+      for (int i = st::outs; i < st::planes; ++i)
+        if (b && holder[i] == b) ++held, flat = flat && c[i].ptr == static_cast<const char*>(const_cast<mem::block*>(b)->data());
+      flat = flat && b && cell.size() == n && cell.unique_except(held);
+    });
+    if (!flat) return false;
+    kernel::launch(c, n, nullptr, 1);
+    return true;
+  }
+}
+}  // namespace eval_detail
+
 /// out = e, in the memory `out` has if nobody else needs it: no allocation when the size fits, a temporary when a leaf
 /// overlaps with another mapping. A statement that throws leaves `out` unchanged.
-template <class S, class E> void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) {
+template <class S, class E> TTENSOR_NOINLINE void evaluate_planned(store<S>& out, const E& e, const dims<E::rank>& shape);
+template <class S, class E> TTENSOR_INLINE void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) {
+  if (TTENSOR_LIKELY(eval_detail::run_flat<S>(out, e, shape))) ++counts.loops;
+  else evaluate_planned<S>(out, e, shape);
+}
+template <class S, class E> void evaluate_planned(store<S>& out, const E& e, const dims<E::rank>& shape) {
   const auto batch = batch_of<S>(e);
   statement<S, E> st(e, batch, shape);
   bool reuse = out.valid() && out.size() == shape::size(shape), in_place = false;

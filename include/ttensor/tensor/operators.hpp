@@ -60,29 +60,21 @@ TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_2)
 #undef TTENSOR_BINARY
 template <operand A> TTENSOR_INLINE decltype(auto) operator+(A&& a) { return static_cast<A&&>(a); }
 
-// Compound assignment of scalars: the result must fit the scalar's own level.
-#define TTENSOR_COMPOUND(op, binary) \
-  template <scalar_kind A, operand_or_number B> requires(rank_v<B> == 0) TTENSOR_INLINE A& op(A& a, const B& b) { return a = apply<binary>(a, b); }
-TTENSOR_COMPOUND(operator+=, add_op)
-TTENSOR_COMPOUND(operator-=, sub_op)
-TTENSOR_COMPOUND(operator*=, mul_op)
-TTENSOR_COMPOUND(operator/=, div_op)
-#undef TTENSOR_COMPOUND
-
 template <class C, class A, class B> requires(operand<C> || operand<A> || operand<B>) TTENSOR_INLINE auto where(C&& c, A&& a, B&& b) {
   return apply<where_op>(static_cast<C&&>(c), static_cast<A&&>(a), static_cast<B&&>(b));
 }
-// += and its relatives for scalars of a kind; the left side gives its tape entry to the result, unless it is the right side too
-#define TTENSOR_COMPOUND(op)                                                                                               \
-  template <scalar_kind S, operand_or_number B> requires(!array_like<B> && std::is_same_v<S, std::remove_cvref_t<S>>) TTENSOR_INLINE S& operator op##=(S& a, const B& b) { \
-    if constexpr (std::is_same_v<S, B>)                                                                                    \
-      if (&a == &b) return a = S(a op b);                                                                                  \
-    return a = S(static_cast<S&&>(a) op b);                                                                                \
+/// Scalars of a transform: s += x is s = s + x, with the tape entry of the old s given to the sum (unless x is s).
+#define TTENSOR_COMPOUND(sign, op)                                                                          \
+  template <scalar_kind S, class V> requires(scalar_kind<V> || element_proxy<V> || number<std::remove_cvref_t<V>>) \
+  TTENSOR_INLINE S& operator sign(S& s, V&& v) {                                                            \
+    if constexpr (std::is_same_v<V, S&> || std::is_same_v<V, const S&>)                                     \
+      if (&s == &v) return s = apply<op>(S(s), v);                                                       \
+    return s = apply<op>(static_cast<S&&>(s), static_cast<V&&>(v));                                      \
   }
-TTENSOR_COMPOUND(+)
-TTENSOR_COMPOUND(-)
-TTENSOR_COMPOUND(*)
-TTENSOR_COMPOUND(/)
+TTENSOR_COMPOUND(+=, add_op)
+TTENSOR_COMPOUND(-=, sub_op)
+TTENSOR_COMPOUND(*=, mul_op)
+TTENSOR_COMPOUND(/=, div_op)
 #undef TTENSOR_COMPOUND
 
 /// Left and right shifts of integers; `<<` of a stream prints.

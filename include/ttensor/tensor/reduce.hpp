@@ -43,6 +43,11 @@ store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::r
   // the innermost axis may be a batch axis, which is never reduced
   using kernel = typename reduce_detail::types<Red, Columns || (batch_levels_v<S> > 0), S, E>::kernel;
   const auto batch = batch_of<S>(e);
+  if constexpr (!Columns && batch_levels_v<S> > 0) {  // nothing to reduce but examples to keep: the row kernel would sum those
+    index_t reduced = 1;
+    for (int d = 0; d < E::rank; ++d) reduced *= set.reduced[d] ? shape[d] : 1;
+    if (reduced == 1) return ttensor::evaluate<Q>(expr::operand<elem_t<Q>>(e), shape);
+  }
   statement<Q, E> st(e, batch, shape);
   index_t n = 1;
   for (int d = 0; d < E::rank; ++d) n *= set.reduced[d] ? 1 : shape[d];
@@ -63,7 +68,7 @@ store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::r
   if (one) {
     run::cursor c[st.planes];
     for (int p = 0; p < st.planes; ++p) c[p] = {st.plane[p].ptr, p < st.outs || st.plane[p].how == run::access::uniform ? 0 : index_t(kernel::N) * st.plane[p].bytes};
-    kernel::launch(c, shape::size(st.extent), false);
+    kernel::launch(c, shape::size(st.extent), nullptr, 1);
     return out;
   }
   run::nest s;

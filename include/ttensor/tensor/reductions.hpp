@@ -116,19 +116,6 @@ template <class E, int R> auto log_sum_exp(const E& a, const axis_set<R>& set) {
   m = apply<where_op>(apply<isfinite_op>(m), m, 0);
   return tensor<T, R>(log(sum_kept(exp(a - m), set)) + m);
 }
-template <int R> struct log_sum_exp_operator {
-  axis_set<R> set;
-  static constexpr const char* name = "logsumexp";
-  log_sum_exp_operator<R + 1> batched() const { return {below_batch(set)}; }
-  template <class E> auto primal(const E& a) const { return log_sum_exp(a, set); }
-  // exp(a - y): the weights of the sum; 0 where everything is -inf
-  template <class Y, class A> static auto weights(const Y& y, const A& a) {
-    return apply<where_op>(apply<equal_op>(y, -std::numeric_limits<double>::infinity()), 0, apply<exp_op>(apply<sub_op>(a, y)));
-  }
-  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y& y, const A& a) const { return sum_kept(apply<absorb2_op>(dx, weights(y, a)), set); }
-  template <int, class X, class Y, class A> auto vjp(const X& ct, const Y& y, const A& a) const { return apply<absorb_op>(ct, weights(y, a)); }
-};
-
 template <int R> struct softmax_operator {
   axis_set<R> set;
   static constexpr const char* name = "softmax";
@@ -150,6 +137,16 @@ template <int R> struct softmax_operator {
   }
   template <int, class X, class Y, class A> auto jvp(const X& dx, const Y& y, const A&) const { return eval(linear(dx, y)); }
   template <int, class X, class Y, class A> auto vjp(const X& ct, const Y& y, const A&) const { return linear(ct, y); }
+};
+template <int R> struct log_sum_exp_operator {
+  axis_set<R> set;
+  static constexpr const char* name = "logsumexp";
+  log_sum_exp_operator<R + 1> batched() const { return {below_batch(set)}; }
+  template <class E> auto primal(const E& a) const { return log_sum_exp(a, set); }
+  // the weights of the sum; exp(a - y) would lose digits where |y| is large
+  template <class A> auto weights(const A& a) const { return apply_array(softmax_operator<R>{set}, a); }
+  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y&, const A& a) const { return sum_kept(apply<absorb2_op>(dx, weights(a)), set); }
+  template <int, class X, class Y, class A> auto vjp(const X& ct, const Y&, const A& a) const { return apply<absorb_op>(ct, weights(a)); }
 };
 template <int R> struct log_softmax_operator {
   axis_set<R> set;

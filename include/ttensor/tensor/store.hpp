@@ -5,11 +5,19 @@
 #pragma once
 #include <cstring>
 #include "../expr/node.hpp"
+#include "../mem/block.hpp"
 
 TTENSOR_BEGIN
 
 /// Batch extents of a statement, oldest level first; 1 where nothing is mapped.
 template <int B> using batch_dims = dims<B>;
+
+/// Of an element type: the block, held.
+template <class T> requires(depth_v<T> == 0) struct snapshot<T> {
+  mem::block_ref block;
+  const T* base;
+  template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, base, dims<0>{}, dims<0>{}, block.get()); }
+};
 
 template <class S> class store;
 

@@ -76,9 +76,13 @@ template <class S, class E> void check_assignable() {
   static_assert(std::is_same_v<P, elem_t<S>> || (std::is_same_v<elem_t<S>, half> || std::is_same_v<elem_t<S>, bfloat16>),
                 "ttensor: narrowing is never implicit: write to<T>(expression)");
 }
-template <class S, class E> TTENSOR_INLINE auto as_elem(const E& e) {
-  check_assignable<S, E>();
-  return expr::operand<elem_t<S>>(e);
+/// The right side of a statement. A temporary is used in place, so that its leaves are the statement's only holders and the
+/// result may be written in place; an expression that has a name is copied and so keeps its snapshot.
+template <class S, class E> TTENSOR_INLINE decltype(auto) as_elem(E&& e) {
+  using D = std::remove_cvref_t<E>;
+  check_assignable<S, D>();
+  if constexpr (expression<D> && !std::is_lvalue_reference_v<E> && std::is_same_v<elem_t<scalar_t<D>>, elem_t<S>>) return static_cast<E&&>(e);
+  else return expr::operand<elem_t<S>>(expr::plain(static_cast<E&&>(e)));
 }
 [[noreturn]] TTENSOR_NOINLINE inline void fixed_extent(index_t got, index_t want, int d) {
   raise<shape_error>("[tensor] extent " + std::to_string(got) + " on axis " + std::to_string(d) + ", whose type fixes it to " + std::to_string(want) +
@@ -151,9 +155,9 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   }
 
   /// Writes through: the right side must broadcast to this view.
-  template <class E> requires(array_like<E> || any_scalar<E>) const view_of& operator=(const E& e) const {
+  template <class E> requires((array_like<E> || any_scalar<E>) && !std::is_same_v<std::remove_cvref_t<E>, view_of>) const view_of& operator=(E&& e) const {
     static_assert(!std::is_const_v<S>, "ttensor: this is a view of a const tensor, which is read only");
-    assign(e);
+    assign(static_cast<E&&>(e));
     return *this;
   }
   const view_of& operator=(const view_of& v) const {
@@ -171,11 +175,11 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   template <class E> const view_of& operator/=(const E& e) const { return *this = *this / e; }
 
  private:
-  template <class E> void assign(const E& e) const {
+  template <class E> void assign(E&& e) const {
     store<T> s = store_.alias();
-    auto x = tensor_detail::as_elem<T>(e);
+    auto&& x = tensor_detail::as_elem<T>(static_cast<E&&>(e));
     auto shape = map_.extent;
-    static_assert(decltype(x)::rank <= R, "ttensor: the right side has more axes than the view it is assigned to");
+    static_assert(std::remove_cvref_t<decltype(x)>::rank <= R, "ttensor: the right side has more axes than the view it is assigned to");
     if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
     statement_rule<T>::assign_region(s, map_, x);
@@ -232,15 +236,15 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   }
   template <class E> requires(expression<E> || array_object<E>) tensor(const E& e) : extent_{} {
     static_assert(rank_v<E> == R, "ttensor: a tensor is made from an expression of the same rank");
-    auto x = tensor_detail::as_elem<S>(e);
+    auto&& x = tensor_detail::as_elem<S>(e);
     extent_ = x.shape();
     check_static();
     store_ = statement_rule<S>::evaluate(x, extent_);
   }
   /// Evaluates into this tensor, which takes the shape of the right side.
-  template <class E> requires(expression<E> || array_object<E>) tensor& operator=(const E& e) {
+  template <class E> requires((expression<E> || array_object<E>) && !std::is_same_v<std::remove_cvref_t<E>, tensor>) tensor& operator=(E&& e) {
     static_assert(rank_v<E> == R, "ttensor: a tensor is assigned from an expression of the same rank");
-    auto x = tensor_detail::as_elem<S>(e);
+    auto&& x = tensor_detail::as_elem<S>(static_cast<E&&>(e));
     const dims<R> e2 = x.shape();
     check_static(e2);
     statement_rule<S>::evaluate_into(store_, x, e2);
@@ -260,17 +264,15 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   const store<S>& elements() const { return store_; }
   store<S>& elements() { return store_; }
 
+  using base::operator();
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) & {
     return element<S>(&store_, tensor_detail::flat_index<R>(map(), {static_cast<index_t>(i)...}));
   }
-  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) const& { return base::operator()(i...); }
   template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) & {
     auto m = shape::slice(map(), a...);
     return view_of<S, decltype(m.extent)::size()>(store_.alias(), m);
   }
-  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
-  auto operator()(const A&... a) const& { return base::operator()(a...); }
 
   /// Row-major elements. The mutable pointer detaches once and is good until the next copy or expression is taken.
   const S* data() const requires(depth_v<S> == 0) { return store_.valid() ? store_.data() : nullptr; }
@@ -290,11 +292,11 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     store_ = store<S>::make(shape::size(extent_));
     store_.zero();
   }
-  template <class E> tensor& accumulate(const E& e) {
+  template <class E> tensor& accumulate(E&& e) {
     static_assert(rank_v<E> <= R, "ttensor: the right side of a compound assignment has more axes than the left");
     if (!(e.shape() == extent_))
       raise<shape_error>("[assign] a compound assignment cannot change the shape " + shape::text(extent_) + " to " + shape::text(e.shape()) + " [TT-S07]");
-    return *this = e;
+    return *this = static_cast<E&&>(e);
   }
   store<S> store_;
   dims<R> extent_;

@@ -30,6 +30,7 @@ struct join_leaf {
     }
   }
 };
+template <class Struct, class Out, int I, class A, class V> Out join_field(const A& a, const V& v);
 /// A tree whose leaves join those of two trees of one structure.
 template <class Out, class A, class V> Out join(const A& a, const V& v) {
   if constexpr (tree::tensor_leaf<A> || tree::scalar_leaf_type<A>) {

@@ -38,10 +38,12 @@ struct stop_leaf {
 /// The numbers of a leaf: batch axes lead, oldest level first.
 template <class S, int R> auto numbers(const leaf<S, R>& l) {
   if constexpr (depth_v<S> == 0) return l;
+  else if constexpr (has_probe_v<S>) return level_detail::fake<leaf<elem_t<S>, R + batch_levels_v<inner_t<S>>>>();  // a level that is not mapped
   else return numbers(ad::value_leaf(l));
 }
 template <class S> auto scalar_number(const S& x) {
   if constexpr (depth_v<S> == 0) return x;
+  else if constexpr (is_probe_v<S>) return scalar_number(level_detail::fake<inner_t<S>>());
   else if constexpr (is_var_v<S>) return scalar_number(x.value());
   else if constexpr (is_dual_v<S>) return scalar_number(x.value);
   else {

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""What a compile costs: CPU seconds and peak memory of the compiler, medians, beside xsimd and Eigen on the same machine.
+
+    compile_time.py [--compiler g++] [--runs 3] [--only substring]
+
+Ratios are to `xsimd alone`, compiled in the same run: targets in seconds belong to one machine, ratios to all.
+"""
+import argparse
+import os
+import statistics
+import subprocess
+import tempfile
+
+root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# 20 operators on 4 arrays.
+BODY = "(a * b + exp(c) - d / (a + 2.0)) * sin(b - c) + tanh(a * c - b) * (d * d + 1.5) - sqrt(b * b + 0.5) / (c * 0.25 - 3.0)"
+T = "const ttensor::tensor<double, 1>& "
+ARGS = f"{T}a, {T}b, {T}c, {T}d"
+
+
+def statement(name, body):
+    return f"void {name}(ttensor::tensor<double, 1>& y, {ARGS}) {{ y = {body}; }}\n"
+
+
+def ten():
+    """Ten statements of twenty operators whose types all differ."""
+    heads = ["a", "a + b", "a * b", "a - b", "a / b", "b + a * c", "b - a * c", "b * a - c", "exp(a)", "sin(a)"]
+    return "".join(statement(f"f{i}", BODY.replace("(a * b + exp(c)", f"({h} * b + exp(c)")) for i, h in enumerate(heads))
+
+
+CASES = {
+    "empty file": "",
+    "xsimd alone": "#include <xsimd/xsimd.hpp>\n",
+    "Eigen/Dense": "#include <Eigen/Dense>\n",
+    "Eigen/Dense + statement": "#include <Eigen/Dense>\nusing A = Eigen::ArrayXd;\nvoid f(A& y, const A& a, const A& b, const A& c, const A& d) {\n  y = "
+                               "(a * b + c.exp() - d / (a + 2.0)) * (b - c).sin() + (a * c - b).tanh() * (d * d + 1.5) - (b * b + 0.5).sqrt() / (c * 0.25 - 3.0);\n}\n",
+    "ttensor/tensor.hpp": "#include <ttensor/tensor.hpp>\n",
+    "ttensor/tensor.hpp + statement": "#include <ttensor/tensor.hpp>\n" + statement("f", BODY),
+    "ttensor/tensor.hpp + 10 statements": "#include <ttensor/tensor.hpp>\n" + ten(),
+    "ttensor/all.hpp": "#include <ttensor/all.hpp>\n",
+    "ttensor/all.hpp + statement": "#include <ttensor/all.hpp>\n" + statement("f", BODY),
+    "ttensor/all.hpp + statement + gradient": "#include <ttensor/all.hpp>\n" + statement("f", BODY) +
+        f"auto g({ARGS}) {{\n  return ttensor::grad([](auto a, auto b, auto c, auto d) {{ return sum({BODY}); }})(a, b, c, d);\n}}\n",
+}
+
+
+def compile_once(compiler, source, target):
+    process = subprocess.Popen([compiler, "-O2", "-std=c++20", f"-I{root}/include", "-isystem", "/usr/include/eigen3", "-c", source, "-o", target],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    text = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if status != 0:
+        return None, text.decode(errors="replace")
+    return (usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    results, errors = {}, {}
+    with tempfile.TemporaryDirectory() as folder:
+        cases = {k: v for k, v in CASES.items() if args.only in k or k == "xsimd alone"}
+        for name, text in cases.items():
+            with open(os.path.join(folder, name.replace("/", "_").replace(" ", "_") + ".cpp"), "w") as f:
+                f.write(text)
+        for _ in range(args.runs):  # interleaved: a slow minute falls on every case
+            for name in cases:
+                if name in errors:
+                    continue
+                source = os.path.join(folder, name.replace("/", "_").replace(" ", "_") + ".cpp")
+                cost, text = compile_once(args.compiler, source, os.path.join(folder, "out.o"))
+                if cost is None:
+                    errors[name] = next((line for line in text.splitlines() if "error" in line), text[:200]).replace(root + "/", "")
+                else:
+                    results.setdefault(name, []).append(cost)
+    base = statistics.median(t for t, _ in results["xsimd alone"]) if "xsimd alone" in results else None
+    print("| translation unit | CPU seconds | peak MB | / xsimd alone | above its header |")
+    print("|---|---|---|---|---|")
+    medians = {}
+    for name in cases:
+        if name in errors:
+            print(f"| {name} | does not compile: {errors[name]} | | | |")
+            continue
+        seconds, peak = (statistics.median(x) for x in zip(*results[name]))
+        medians[name] = seconds, peak
+        header = medians.get(name.split(" + ")[0]) if " + " in name else None
+        above = f"+{seconds - header[0]:.2f} s, +{peak - header[1]:.0f} MB" if header else ""
+        print(f"| {name} | {seconds:.2f} | {peak:.0f} | {seconds / base:.2f} | {above} |" if base else f"| {name} | {seconds:.2f} | {peak:.0f} | | {above} |")
+
+
+if __name__ == "__main__":
+    main()

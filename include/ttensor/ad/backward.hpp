@@ -1,0 +1,286 @@
+// The backward pass of a recorded statement: what a node remembers of it, and the one driver that runs its fused loop. None of
+// the bookkeeping depends on the statement's type, so it is compiled once.
+#pragma once
+#include "../run/back.hpp"
+#include "taped.hpp"
+
+TTENSOR_BEGIN
+namespace ad {
+
+template <class L> constexpr bool can_carry() { return has_var_v<typename L::scalar> && is_differentiable_v<elem_t<typename L::scalar>>; }
+template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
+  std::uint64_t bits = 0, bit = 1;
+  ((bits |= can_carry<L>() ? bit : 0, bit <<= 1), ...);
+  return bits;
+}
+template <class L, class X> struct target_of { using type = run::adjoint_target<elem_t<typename L::scalar>, 0>; };
+template <class L, class X> requires(can_carry<L>()) struct target_of<L, X> {
+  using type = run::adjoint_target<elem_t<typename L::scalar>, taped<typename L::scalar>::vars * planes_v<X>>;
+};
+
+template <class L> constexpr int taped_vars() {
+  if constexpr (can_carry<L>()) return taped<typename L::scalar>::vars;
+  else return 0;
+}
+
+// ---- what a node remembers of a statement, and its backward loop: one code for all statements ---------------------------
+/// One adjoint that a statement's backward pass adds to. Its strides over the statement's axes: 0 where the leaf was broadcast.
+struct back_target {
+  std::uint32_t id = 0;  // slot, or 0
+  adjoint_ref scalar;    // a scalar of the tape, when id is 0
+  index_t offset = 0;
+};
+struct saved_value {
+  mem::block_ref keep;
+  const void* ptr = nullptr;  // null: no rule reads it
+  bool uniform = false;
+  alignas(16) char bytes[16]{};
+};
+/// Constants of a statement type.
+struct back_layout {
+  run::kernel kernel;
+  int rank, inner_levels;          // all axes; batch axes of the tape's own scalars, which come first
+  int planes, lanes, vars, px;     // of the kernel; taped values of a result; planes of one taped value
+  int values, targets;
+  const int *bytes, *target_plane;  // of every plane; first plane of a target
+  void (*add)(char*, const index_t*, const char*, const index_t*, int);
+  bool value;                      // the forward loop of a sum: plane 0 is its value
+};
+/// What was recorded: extents, then for every leaf plane and target their strides.
+struct back_record {
+  index_t* extent;
+  saved_value* value;
+  index_t* value_stride;
+  back_target* target;
+  index_t* target_stride;
+};
+
+/// to[stride . i] += from[i] over all i, one element at a time (strided leaves only).
+template <class T> void add_strided(char* bytes, const index_t* stride, const char* values, const index_t* extent, int rank) {
+  T* to = reinterpret_cast<T*>(bytes);
+  const T* from = reinterpret_cast<const T*>(values);
+  index_t i[run::max_rank]{}, at = 0;
+  for (int d = 0; d < rank; ++d)
+    if (extent[d] == 0) return;
+  for (;;) {
+    to[at] = static_cast<T>(to[at] + *from++);
+    int d = rank - 1;
+    for (; d >= 0; --d) {
+      at += stride[d];
+      if (++i[d] < extent[d]) break;
+      at -= i[d] * stride[d];
+      i[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+/// Row-major strides over `extent`, 0 where the extent is 1 and on the first `skip` axes; returns the number of elements.
+inline index_t row_major(index_t* stride, const index_t* extent, int rank, int skip) {
+  index_t n = 1;
+  for (int d = rank - 1; d >= skip; --d) {
+    stride[d] = extent[d] == 1 ? 0 : n;
+    n *= extent[d];
+  }
+  for (int d = 0; d < skip; ++d) stride[d] = 0;
+  return n;
+}
+/// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
+/// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds.
+TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to,
+                                      void* sum) {
+  alignas(64) static constexpr char zeros[256]{};
+  alignas(16) char nowhere[16]{};
+  run::nest_plane plane[run::max_planes];
+  adjoint_plane part[run::max_planes];
+  index_t x[run::max_rank], batch[run::max_rank];
+  const int rank = l.rank, levels = l.inner_levels, px = l.px;
+  for (int d = 0; d < rank; ++d) x[d] = r.extent[d];
+  for (int q = 0; q < l.vars; ++q)
+    if (cotangent && cotangent[q]) {
+      cotangent[q]->planes(part);
+      for (int k = 0; k < px; ++k)
+        for (int d = 0; d < levels; ++d) x[d] = part[k].extent[d] > x[d] ? part[k].extent[d] : x[d];
+    }
+  for (int d = 0; d < levels; ++d) batch[d] = x[d];
+  index_t whole[run::max_rank];
+  const index_t inner_size = row_major(whole, x, rank, levels);
+
+  for (int k = 0; k < l.planes; ++k) {
+    plane[k].ptr = const_cast<char*>(zeros);
+    plane[k].bytes = l.bytes[k];
+    plane[k].how = run::access::uniform;
+    for (int d = 0; d < rank; ++d) plane[k].stride[d] = 0;
+  }
+  auto connect = [&](run::nest_plane& n, const adjoint_plane& a, index_t offset, const index_t* stride) {
+    n.ptr = a.ptr + offset * n.bytes;
+    for (int d = 0; d < levels; ++d) n.stride[d] = a.extent[d] == 1 ? 0 : a.stride[d];
+    for (int d = levels; d < rank; ++d) n.stride[d] = x[d] == 1 ? 0 : stride[d];
+  };
+  int k = 0;
+  if (l.value) {
+    plane[k].ptr = static_cast<char*>(sum);
+    plane[k++].how = run::access::output;
+  } else {  // cotangents, in reverse plane order of the duals outside the tape
+    for (int q = l.vars - 1; q >= 0; --q, k += px) {
+      if (!cotangent[q]) {
+        for (int i = 0; i < px; ++i) plane[k + i].how = run::access::input;
+        continue;
+      }
+      cotangent[q]->planes(part);
+      for (int i = 0; i < px; ++i) {
+        plane[k + i].how = run::access::input;
+        connect(plane[k + i], part[i], 0, out_stride);
+      }
+    }
+  }
+  for (int v = 0; v < l.values; ++v, ++k) {
+    if (r.value[v].uniform) {
+      plane[k].ptr = r.value[v].bytes;
+    } else if (r.value[v].ptr) {
+      plane[k].ptr = const_cast<char*>(static_cast<const char*>(r.value[v].ptr));
+      plane[k].how = run::access::input;
+      for (int d = 0; d < rank; ++d) plane[k].stride[d] = r.value_stride[v * rank + d];
+    }
+  }
+  std::uint64_t fresh_planes = 0;
+  struct pending {
+    int target;
+    std::unique_ptr<slot_base> temporary;
+  };
+  std::unique_ptr<pending[]> strided;
+  int strided_count = 0;
+  int inner = rank - 1;
+  while (inner > levels && x[inner] == 1) --inner;
+  for (int g = 0; g < l.targets; ++g) {
+    const int first = l.target_plane[g];
+    for (int i = 0; i < px; ++i) plane[first + i].how = run::access::output;
+    if (!to[g]) {
+      for (int i = 0; i < px; ++i) plane[first + i].ptr = nowhere;
+      continue;
+    }
+    const index_t* walk = r.target_stride + g * rank;
+    index_t offset = r.target[g].offset;
+    slot_base* s = to[g];
+    const bool direct = rank == levels || walk[inner] == 0 || walk[inner] == 1 || x[inner] == 1;
+    bool fresh = !s->live && direct && s->size == inner_size && offset == 0;
+    for (int d = levels; d < rank; ++d) fresh = fresh && (x[d] == 1 || walk[d] == whole[d]);
+    for (int o = 0; o < l.targets && fresh; ++o)
+      if (o != g && to[o] == s) {
+        fresh = r.target[o].offset == offset;
+        for (int d = levels; d < rank; ++d) fresh = fresh && r.target_stride[o * rank + d] == walk[d];
+      }
+    if (!direct) {
+      if (!strided) strided.reset(new pending[static_cast<std::size_t>(l.targets)]);
+      strided[strided_count].target = g;
+      strided[strided_count].temporary = s->another(inner_size);
+      s = strided[strided_count++].temporary.get();
+      fresh = true;
+      offset = 0;
+      walk = whole;
+    }
+    fresh ? s->make_fresh(batch) : s->make_open(batch);
+    s->planes(part);
+    for (int i = 0; i < px; ++i) {
+      connect(plane[first + i], part[i], offset, walk);
+      if (fresh) fresh_planes |= std::uint64_t(1) << (first + i - k);
+    }
+  }
+  plane[l.planes - 1].ptr = reinterpret_cast<char*>(&fresh_planes);
+
+  run::nest s;
+  s.rank = rank;
+  s.planes = l.planes;
+  for (int d = 0; d < rank; ++d) s.extent[d] = x[d];
+  s.plane = plane;
+  s.lanes = l.lanes;
+  run::driver(s, l.kernel, true, false).run();
+
+  for (int i = 0; i < strided_count; ++i) {
+    const int g = strided[i].target;
+    adjoint_plane from[run::max_planes];
+    to[g]->make_open(batch);
+    to[g]->planes(part);
+    strided[i].temporary->planes(from);
+    for (int q = 0; q < px; ++q) {
+      index_t stride[run::max_rank];
+      for (int d = 0; d < levels; ++d) stride[d] = part[q].extent[d] == 1 ? 0 : part[q].stride[d];
+      for (int d = levels; d < rank; ++d) stride[d] = r.target_stride[g * rank + d];
+      l.add(part[q].ptr + r.target[g].offset * l.bytes[l.target_plane[g]], stride, from[q].ptr, x, rank);
+    }
+  }
+}
+
+/// Notes one leaf after the other in a back_record.
+template <int Full, int InnerLevels, int Own> struct target_noter {  // Own: axes of the leaf itself
+  const back_record& r;
+  int& targets;
+  index_t* next_stride() const {
+    index_t* s = r.target_stride + targets * Full;
+    for (int d = 0; d < Full; ++d) s[d] = 0;
+    return s;
+  }
+  void scalar(const auto& v) const {
+    next_stride();
+    if (v.active()) r.target[targets].scalar = v.ref();
+    ++targets;
+  }
+  template <int Q> void array(const token_ref& slot, const layout_map<Q>& m) const {
+    index_t* s = next_stride();
+    back_target& t = r.target[targets++];
+    if (!slot) return;
+    constexpr int outer = Q - Own;  // batch axes outside the tape
+    t.id = slot->id;
+    t.offset = m.offset;
+    for (int d = 0; d < outer; ++d) s[InnerLevels + d] = m.extent[d] == 1 ? 0 : m.stride[d];
+    for (int d = 0; d < Own; ++d) s[Full - Own + d] = m.extent[outer + d] == 1 ? 0 : m.stride[outer + d];
+  }
+};
+/// The elements of a plane in a store of their own, row-major; `p` then describes that.
+template <class T, int Q> store<T> copied(plane<Q>& p) {
+  store<T> s = store<T>::make(shape::size(p.extent));
+  T* to = s.writable();
+  dims<Q> i{};
+  for (index_t k = 0; k < s.size(); ++k) {
+    index_t at = 0;
+    for (int d = 0; d < Q; ++d) at += i[d] * p.stride[d];
+    to[k] = static_cast<const T*>(p.ptr)[at];
+    for (int d = Q - 1; d >= 0 && ++i[d] == p.extent[d]; --d) i[d] = 0;
+  }
+  p.ptr = s.data();
+  p.stride = shape::row_major(p.extent);
+  return s;
+}
+struct leaf_noter {
+  back_record r;
+  std::uint64_t keep;  // bit per leaf: a rule reads its value
+  int leaf = 0, values = 0, targets = 0;
+  template <int Full, int InnerLevels, int Levels, class L> TTENSOR_NOINLINE void note(const L& l) {
+    constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
+    const bool kept = keep >> leaf++ & 1u;
+    run::nest_plane n;
+    for (int d = 0; d < Full; ++d) n.stride[d] = 0;
+    l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
+      eval_detail::align<Full>(n, p, batch_levels_v<typename L::scalar>, Levels);
+      saved_value& s = r.value[values];
+      s.uniform = uniform;
+      if (uniform) {
+        std::memcpy(s.bytes, p.ptr, sizeof(T));
+      } else if (kept && p.holder) {
+        s.keep = mem::block_ref(p.holder);
+        s.ptr = p.ptr;
+      } else if (kept) {  // elements of a fixed tensor or of borrowed memory: the tape takes a copy
+        plane<Q> own = p;
+        const store<T> copy = copied<T>(own);
+        s.keep = mem::block_ref(copy.block());
+        s.ptr = own.ptr;
+        eval_detail::align<Full>(n, own, batch_levels_v<typename L::scalar>, Levels);
+      }
+      for (int d = 0; d < Full; ++d) r.value_stride[values * Full + d] = n.stride[d];
+      ++values;
+    });
+    if constexpr (can_carry<L>()) each_taped(l, target_noter<Full, InnerLevels, L::rank>{r, targets});
+  }
+};
+
+}  // namespace ad
+TTENSOR_END

@@ -1,0 +1,66 @@
+// What a scalar, leaf or store has on the tape, plane by plane: visitors for the kinds outside the outermost var.
+#pragma once
+#include "raise.hpp"
+
+TTENSOR_BEGIN
+namespace ad {
+
+/// What is inside the outermost var, and how many taped planes lie outside it.
+template <class S> struct taped;
+template <class X> struct taped<var<X>> {
+  using inner = X;
+  static constexpr int vars = 1;
+};
+template <class T, int N> struct taped<dual<T, N>> : taped<T> {
+  static constexpr int vars = (1 + N) * taped<T>::vars;
+  static_assert(N == 1, "ttensor: several tangents over a tape are not supported; use one tangent (chunk_size{1}) outside reverse mode");
+};
+template <class T> struct taped<batched<T>> : taped<T> {};
+template <class S> using taped_t = typename taped<S>::inner;
+
+/// Visits what a leaf has on the tape, in plane order of the kinds outside the tape: f.array(slot, map) for taped stores,
+/// where batch axes outside the tape lead the map, and f.scalar(var) for taped scalars.
+template <class X, int R, class F> void each_taped(const snapshot<var<X>>& s, const layout_map<R>& m, F&& f) { f.array(s.slot, m); }
+template <class T, int N, int R, class F> void each_taped(const snapshot<dual<T, N>>& s, const layout_map<R>& m, F&& f) {
+  each_taped(s.value, m, f);
+  for (int k = 0; k < N; ++k) each_taped(s.tangent[k], m, f);
+}
+template <class T, int R, class F> void each_taped(const snapshot<batched<T>>& s, const layout_map<R>& m, F&& f) {
+  layout_map<R + 1> w{m.offset, {}, {}};
+  w.extent[0] = s.batch;
+  w.stride[0] = s.batch == 1 ? 0 : s.size;
+  for (int d = 0; d < R; ++d) w.extent[d + 1] = m.extent[d], w.stride[d + 1] = m.stride[d];
+  each_taped(s.inner, w, f);
+}
+template <class X, class F> void each_taped(const var<X>& s, F&& f) { f.scalar(s); }
+template <class T, class F> void each_taped(const batched<T>& s, F&& f) { each_taped(s.elements().snap(), layout_map<0>{0, {}, {}}, f); }
+template <class T, int N, class F> void each_taped(const dual<T, N>& s, F&& f) {
+  each_taped(s.value, f);
+  for (int k = 0; k < N; ++k) each_taped(s.tangent_at(k), f);
+}
+template <class S, int R, class F> void each_taped(const leaf<S, R>& l, F&& f) { each_taped(l.data, l.map, f); }
+template <class S, class F> void each_taped(const scalar_leaf<S>& l, F&& f) { each_taped(l.value, f); }
+
+template <class X, class F> void each_var(store<var<X>>& s, F&& f) { f(s); }
+template <class T, int N, class F> void each_var(store<dual<T, N>>& s, F&& f) {
+  each_var(s.value_, f);
+  for (int k = 0; k < N; ++k) each_var(s.tangent_[k], f);
+}
+template <class T, class F> void each_var(store<batched<T>>& s, F&& f) { each_var(s.inner(), f); }
+
+/// f(taped store, map) for every plane outside the tape; batch axes outside the tape lead the map.
+template <class X, int R, class F> void each_region(store<var<X>>& s, const layout_map<R>& m, F&& f) { f(s, m); }
+template <class T, class F, int R> void each_region(store<batched<T>>& s, const layout_map<R>& m, F&& f) {
+  layout_map<R + 1> w{m.offset, {}, {}};
+  w.extent[0] = s.examples();
+  w.stride[0] = s.size();
+  for (int d = 0; d < R; ++d) w.extent[d + 1] = m.extent[d], w.stride[d + 1] = m.stride[d];
+  each_region(s.inner(), w, f);
+}
+template <class T, int N, int R, class F> void each_region(store<dual<T, N>>& s, const layout_map<R>& m, F&& f) {
+  each_region(s.value_, m, f);
+  for (int k = 0; k < N; ++k) each_region(s.tangent_[k], m, f);
+}
+
+}  // namespace ad
+TTENSOR_END

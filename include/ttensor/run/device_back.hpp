@@ -1,0 +1,152 @@
+// Backward of a statement over device memory: which kernel bodies, and where every adjoint goes.
+#pragma once
+#include "device_plan.hpp"
+
+TTENSOR_BEGIN
+namespace run {
+
+/// Where the derivative with respect to an array goes: `grad` has the layout of `x`, and is overwritten.
+template <class T> struct into_gradient {
+  const T* x;
+  T* grad;
+  index_t size;
+};
+
+namespace device_detail {
+struct slot_plan {
+  char* grad = nullptr;  // place of the leaf's first element in the gradient; null: a constant
+  bool direct = false;   // the sweep writes it; else it goes through a temporary and a sum
+  bool add = false;
+};
+// The target of a slot under each walk. An array of rank 0 is summed by the sweep itself.
+template <class K> inline constexpr bool has_target = K::rank >= 0 && is_differentiable_v<typename K::elem>;
+template <class K, class P> using target_t =
+    std::conditional_t<!has_target<K>, no_target, std::conditional_t<K::rank == 0, sum_target<accumulate_t<typename K::elem>>, plane_target<P>>>;
+template <class T> T make_target(const nest_plane& p, int rank, bool add) {
+  if constexpr (std::is_same_v<T, no_target>) return {};
+  else return [&]<class U>(std::type_identity<U>) {
+    if constexpr (requires(U t) { t.partial; }) return U{reinterpret_cast<decltype(U::partial)>(p.ptr)};
+    else return [&]<class P>(std::type_identity<plane_target<P>>) {
+      using S = typename P::elem;
+      if constexpr (std::is_same_v<P, flat_plane<S>>) return U{{reinterpret_cast<S*>(p.ptr)}, add ? 1 : 0};
+      else return [&]<int R, class I>(std::type_identity<strided_plane<S, R, I>>) {
+        return U{strided<S, R, I>(p, rank), add ? 1 : 0};
+      }(std::type_identity<P>{});
+    }(std::type_identity<U>{});
+  }(std::type_identity<T>{});
+}
+template <class E, int Outs, class... T> bundle<T...> make_targets(const device_statement<E, Outs>& st, const slot_plan* plan, type_list<T...>) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return bundle<T...>{{{make_target<T>(st.plane[I], st.loops.rank, plan[I].add)}...}};
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
+}
+}  // namespace device_detail
+
+/// The sweep alone, where everything is contiguous (st.flat): outputs of st are the adjoint planes of the slots and the
+/// cotangent, prepared by device_backward.
+template <class C, class X, class E, int Outs> void device_back_flat(const X& x, const device_statement<E, Outs>& st, const device_detail::slot_plan* plan) {
+  st.each_leaf_type([&]<class... K>(type_list<K...> k) {
+    constexpr int N = device_lanes<C, typename K::elem...>();
+    using targets = type_list<device_detail::target_t<K, flat_plane<typename K::elem>>...>;
+    using ct = cotangent_leaf<flat_plane<const C>>;
+    using body = back_body<program_of<E>, device_detail::active_slots(leaves_of_t<E>{}), linear_walk<N>, ct, targets, typename K::linear...>;
+    x.launch(body{st.template linear<N>(), ct{{reinterpret_cast<const C*>(st.plane[Outs - 1].ptr)}}, device_detail::make_targets(st, plan, targets{}),
+                  st.leaves(k, type_list<typename K::linear...>{})},
+             (st.size + N - 1) / N);
+  });
+}
+
+/// Adjoints of e's arrays from the cotangent of e (null: ones), row-major in e.shape(). One pass; arrays that e broadcasts
+/// or reads in several layouts get theirs from a sum over a temporary. Arrays that no `into` names are constants.
+template <class X, class C, class E, class... T> void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>&... into) {
+  using list = leaves_of_t<E>;
+  constexpr int slots = list::size, outs = slots + 1, R = device_statement<E, 1>::R;
+  constexpr std::uint64_t active = device_detail::active_slots(list{});
+  static_assert(slots <= 63 && active != 0, "ttensor: no differentiable device array in this expression");
+  static_assert(std::is_same_v<C, elem_t<scalar_t<E>>>, "ttensor: the cotangent has the element type of the expression");
+  device_statement<E, outs> st(e);
+  device_detail::slot_plan plan[slots];
+  index_t stride[slots][R];
+  for (int k = 0; k < slots; ++k)
+    for (int d = 0; d < E::rank; ++d) stride[k][d] = st.plane[outs + k].stride[d];
+
+  auto ask = [&]<class U>(const into_gradient<U>& g) {
+    int k = 0, walked = -1;
+    bool fresh = true;  // nothing has been written to g yet
+    e.leaves([&]<class L>(const L& l) {
+      if constexpr (is_device_leaf_v<L>)
+        if constexpr (std::is_same_v<typename L::scalar, U>)
+          if (l.data() >= g.x && l.data() < g.x + (g.size > 0 ? g.size : 1)) {
+            bool direct = L::rank > 0;  // every place of the statement is an element of its own, walked as by the first slot
+            for (int d = 0; d < E::rank; ++d)
+              direct = direct && (st.loops.extent[d] == 1 || stride[k][d] != 0) && (walked < 0 || stride[walked][d] == stride[k][d]);
+            direct = direct && (walked < 0 || plan[walked].grad == reinterpret_cast<char*>(g.grad + (l.data() - g.x)));
+            if (fresh && !(direct && st.size == g.size)) x.zero(g.grad, static_cast<std::size_t>(g.size) * sizeof(U)), fresh = false;
+            plan[k] = {reinterpret_cast<char*>(g.grad + (l.data() - g.x)), direct, !fresh};
+            fresh = false;
+            if (direct && walked < 0) walked = k;
+          }
+      ++k;
+    });
+    if (fresh) x.zero(g.grad, static_cast<std::size_t>(g.size) * sizeof(U));
+  };
+  (ask(into), ...);
+  if (st.size == 0) return;
+
+  st.each_leaf_type([&]<class... K>(type_list<K...> k) {
+    constexpr int N = device_lanes<C, typename K::elem...>();
+    const index_t threads = x.threads(st.size);  // no launch below has more
+    auto temporary = make_bundle(x.template scratch<accumulate_t<typename K::elem>>(0)...);
+    auto prepare = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {
+      using S = typename Ki::elem;
+      st.plane[I] = nest_plane{nullptr, 1, access::uniform, {}};
+      if constexpr (device_detail::has_target<Ki>) {
+        if (!plan[I].grad) return;
+        if (plan[I].direct) return st.set_output(I, reinterpret_cast<S*>(plan[I].grad), stride[I]);
+        at<I>(temporary) = x.template scratch<accumulate_t<S>>(Ki::rank == 0 ? threads : st.size);
+        plan[I].add = false;
+        if constexpr (Ki::rank == 0) st.plane[I].ptr = reinterpret_cast<char*>(at<I>(temporary).get());
+        else st.set_output(I, reinterpret_cast<S*>(at<I>(temporary).get()));
+      }
+    };
+    [&]<int... I>(std::integer_sequence<int, I...>) { (prepare(width<I>{}, std::type_identity<K>{}), ...); }(std::make_integer_sequence<int, slots>{});
+    if (ct) {
+      st.set_output(slots, const_cast<C*>(ct));
+      st.plane[slots].how = access::input;
+    } else {
+      st.plane[slots] = nest_plane{nullptr, 1, access::uniform, {}};
+    }
+    index_t used = 0;  // threads of the sweep
+    if (st.flat) {
+      used = x.threads((st.size + N - 1) / N);
+      device_back_flat<C>(x, st, plan);
+    } else {
+      st.template on_grid<N>([&]<int M, int Q, class I>(const grid_walk<M, Q, I>& walk, std::type_identity<I>) {
+        using targets = type_list<device_detail::target_t<K, strided_plane<typename K::elem, Q, I>>...>;
+        using ct_leaf = cotangent_leaf<strided_plane<const C, Q, I>>;
+        using body = back_body<program_of<E>, active, grid_walk<M, Q, I>, ct_leaf, targets, typename K::template grid<Q, I>...>;
+        used = x.threads(static_cast<index_t>(walk.items));
+        x.launch(body{walk, ct_leaf{device_detail::strided<const C, Q, I>(st.plane[slots], st.loops.rank)}, device_detail::make_targets(st, plan, targets{}),
+                      st.leaves(k, type_list<typename K::template grid<Q, I>...>{})},
+                 static_cast<index_t>(walk.items));
+      });
+    }
+    auto finish = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {
+      using S = typename Ki::elem;
+      if constexpr (device_detail::has_target<Ki>) {
+        if (!plan[I].grad || plan[I].direct) return;
+        S* to = reinterpret_cast<S*>(plan[I].grad);
+        if constexpr (Ki::rank == 0) {
+          const index_t zero[1]{};
+          device_sum_into(x, to, zero, true, device_leaf<accumulate_t<S>, 1>{at<I>(temporary).get(), layout_map<1>::row_major({{used}})});
+        } else {
+          device_sum_into(x, to, stride[I], true, device_leaf<S, E::rank>{reinterpret_cast<const S*>(at<I>(temporary).get()), layout_map<E::rank>::row_major(e.shape())});
+        }
+      }
+    };
+    [&]<int... I>(std::integer_sequence<int, I...>) { (finish(width<I>{}, std::type_identity<K>{}), ...); }(std::make_integer_sequence<int, slots>{});
+  });
+}
+
+}  // namespace run
+TTENSOR_END

@@ -1,0 +1,270 @@
+// Kernel bodies: what a GPU thread does, as host/device function objects of (tid, thread_count) over a flat program. One
+// generic __global__ (cuda/launch.hpp) runs them on a device; tests run the very same objects on the CPU.
+//
+// Rules for every type below, because it is a kernel argument: trivially copyable; no [[no_unique_address]] (its layout differs
+// between the two compilers), no std::tuple or std::array (empty kernels), no lambda, local or private type; short names.
+//
+// A body = a walk (which positions a thread visits, and how many elements at once) x a program x leaves x targets.
+#pragma once
+#include "../expr/sweep.hpp"
+#include "../num/device_pack.hpp"
+
+TTENSOR_BEGIN
+namespace run {
+
+template <int M> struct width {  // elements handled at once
+  static constexpr int value = M;
+};
+
+/// Elements of one access: 16 bytes of the widest element.
+template <class... E> constexpr int device_lanes() {
+  std::size_t widest = 1;
+  ((widest = sizeof(E) > widest ? sizeof(E) : widest), ...);
+  return widest >= 16 ? 1 : static_cast<int>(16 / widest);
+}
+
+// ---- walks -----------------------------------------------------------------------------------------------------------
+/// All planes contiguous: a position is an index. `words` accesses of N elements, the rest one by one; words = 0 when a
+/// pointer is not aligned to its access.
+template <int N> struct linear_walk {
+  static constexpr int lanes = N;
+  using position = index_t;
+  index_t words, size;
+  template <class F> TTENSOR_HD TTENSOR_INLINE void each(index_t tid, index_t threads, F&& f) const {
+    for (index_t k = tid; k < words; k += threads) f(width<N>{}, k * N);
+    for (index_t i = words * N + tid; i < size; i += threads) f(width<1>{}, i);
+  }
+};
+/// Coordinates in collapsed axes, inner axis last, for leaves with strides of their own.
+template <int R, class I> struct place {
+  I at[R];
+};
+/// Any strides: the inner axis advances N elements at once (N > 1 needs inner strides 0 or 1, whole words and aligned rows).
+/// I: std::uint32_t when every count and offset fits, index_t otherwise. Axes before `first` have extent 1.
+template <int N, int R, class I> struct grid_walk {
+  static_assert(R > 0);
+  static constexpr int lanes = N;
+  using position = place<R, I>;
+  I extent[R];  // the inner one in words
+  I items;
+  int first;
+  TTENSOR_HD TTENSOR_INLINE position locate(I k) const {
+    position p;
+    TTENSOR_DEVICE_UNROLL for (int d = R - 1; d >= 0; --d) {
+      if (d > first) {
+        const I q = k / extent[d];
+        p.at[d] = static_cast<I>(k - q * extent[d]);
+        k = q;
+      } else {
+        p.at[d] = k;
+        k = 0;
+      }
+    }
+    p.at[R - 1] = static_cast<I>(p.at[R - 1] * static_cast<I>(N));
+    return p;
+  }
+  template <class F> TTENSOR_HD TTENSOR_INLINE void each(index_t tid, index_t threads, F&& f) const {
+    for (index_t k = tid; k < static_cast<index_t>(items); k += threads) f(width<N>{}, locate(static_cast<I>(k)));
+  }
+};
+
+// ---- planes ------------------------------------------------------------------------------------------------------------
+template <class E, int M> using lanes_t = device_pack<compute_t<E>, M>;
+
+/// Contiguous elements, for linear_walk.
+template <class E> struct flat_plane {
+  using elem = E;
+  E* ptr;
+  TTENSOR_HD TTENSOR_INLINE E* where(index_t i) const { return ptr + i; }
+  TTENSOR_HD TTENSOR_INLINE bool steps() const { return true; }
+};
+/// Elements at strides, for grid_walk. I is unsigned when 32 bits wide: offsets wrap, so negative strides work too.
+template <class E, int R, class I> struct strided_plane {
+  using elem = E;
+  E* ptr;
+  I stride[R];
+  TTENSOR_HD TTENSOR_INLINE E* where(const place<R, I>& p) const {
+    I o = 0;
+    TTENSOR_DEVICE_UNROLL for (int d = 0; d < R; ++d) o = static_cast<I>(o + p.at[d] * stride[d]);
+    return ptr + static_cast<std::make_signed_t<I>>(o);
+  }
+  TTENSOR_HD TTENSOR_INLINE bool steps() const { return stride[R - 1] != 0; }
+};
+template <int M, class P, class At> TTENSOR_HD TTENSOR_INLINE auto load_plane(const P& p, const At& at) {
+  using V = lanes_t<std::remove_const_t<typename P::elem>, M>;
+  if constexpr (M > 1)
+    if (!p.steps()) return V(simd::lane_cast<typename V::value_type>(*p.where(at)));
+  return load_word<V>(static_cast<const typename P::elem*>(p.where(at)));
+}
+/// Read-only planes as leaves of the program; a number is one value for the whole statement.
+template <class P> struct plane_leaf {
+  using elem = std::remove_const_t<typename P::elem>;
+  P plane;
+  template <int M, class At> TTENSOR_HD TTENSOR_INLINE lanes_t<elem, M> load(const At& at) const { return load_plane<M>(plane, at); }
+};
+template <class E> struct number_leaf {
+  using elem = E;
+  compute_t<E> value;
+  template <int M, class At> TTENSOR_HD TTENSOR_INLINE lanes_t<elem, M> load(const At&) const { return lanes_t<E, M>(value); }
+};
+/// A cotangent; null: ones.
+template <class P> struct cotangent_leaf {
+  using elem = std::remove_const_t<typename P::elem>;
+  P plane;
+  template <int M, class At> TTENSOR_HD TTENSOR_INLINE lanes_t<elem, M> load(const At& at) const {
+    return plane.ptr ? load_plane<M>(plane, at) : lanes_t<elem, M>(compute_t<elem>(1));
+  }
+};
+
+template <class Prog, int M, class... L> using device_sweep = sweep<Prog, type_list<lanes_t<typename L::elem, M>...>>;
+template <int M, class... L, class At> TTENSOR_HD TTENSOR_INLINE auto load_leaves(const bundle<L...>& leaves, const At& p) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return bundle<lanes_t<typename L::elem, M>...>{{{at<I>(leaves).template load<M>(p)}...}};
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
+}
+
+// ---- map: out = Prog(leaves) ----------------------------------------------------------------------------------------------
+template <class Prog, class Walk, class Out, class... L> struct map_body {
+  Walk walk;
+  Out out;
+  bundle<L...> leaves;
+  TTENSOR_HD void operator()(index_t tid, index_t threads) const {
+    walk.each(tid, threads, [&]<int M>(width<M>, const typename Walk::position& p) {
+      const auto y = device_sweep<Prog, M, L...>::run(load_leaves<M>(leaves, p));
+      store_word(convert_value<lanes_t<typename Out::elem, M>>(y), out.where(p));
+    });
+  }
+};
+
+// ---- backward: adjoints of leaves from the cotangent of the output, in one pass ----------------------------------------------
+struct no_target {};  // of a leaf that is not active
+/// Where the adjoint of a leaf goes; one thread writes each place, in the order of the slots. Null: not wanted.
+template <class P> struct plane_target {
+  P plane;
+  int add;  // 0: the first to write here
+};
+/// A leaf that is one element for the whole statement: every thread leaves the sum of what it saw in partial[tid].
+template <class A> struct sum_target {
+  A* partial;
+};
+namespace device_detail {
+template <class S, int Slot> inline constexpr int load_number = S::load_of(Slot);  // device code may not call a constexpr host function, even here
+template <class T> struct running {};  // what a target keeps from position to position
+template <class A> struct running<sum_target<A>> { A sum; };
+
+template <class P, class V, class At> TTENSOR_HD TTENSOR_INLINE void deliver(const plane_target<P>& t, running<plane_target<P>>&, const V& d, const At& at) {
+  if (!t.plane.ptr) return;
+  using E = typename P::elem;
+  using A = device_pack<compute_t<E>, V::size>;
+  const A g = convert_value<A>(d);
+  E* to = t.plane.where(at);
+  store_word(t.add ? load_word<A>(static_cast<const E*>(to)) + g : g, to);
+}
+template <class A, class V, class At> TTENSOR_HD TTENSOR_INLINE void deliver(const sum_target<A>&, running<sum_target<A>>& r, const V& d, const At&) {
+  constexpr int N = V::size;
+  TTENSOR_LANES(j) r.sum += static_cast<A>(d.v[j]);
+}
+template <class T> TTENSOR_HD TTENSOR_INLINE void open(running<T>&) {}
+template <class A> TTENSOR_HD TTENSOR_INLINE void open(running<sum_target<A>>& r) { r.sum = A(0); }
+template <class T> TTENSOR_HD TTENSOR_INLINE void close(const T&, const running<T>&, index_t) {}
+template <class A> TTENSOR_HD TTENSOR_INLINE void close(const sum_target<A>& t, const running<sum_target<A>>& r, index_t tid) {
+  if (t.partial) t.partial[tid] = r.sum;
+}
+}  // namespace device_detail
+
+/// Active: bit per slot, as in sweep::reverse. Targets: one a leaf.
+template <class Prog, std::uint64_t Active, class Walk, class Ct, class Targets, class... L> struct back_body;
+template <class Prog, std::uint64_t Active, class Walk, class Ct, class... T, class... L>
+struct back_body<Prog, Active, Walk, Ct, type_list<T...>, L...> {
+  Walk walk;
+  Ct ct;
+  bundle<T...> targets;
+  bundle<L...> leaves;
+
+  TTENSOR_HD void operator()(index_t tid, index_t threads) const {
+    bundle<device_detail::running<T>...> kept;
+    each_target([&]<int I>(width<I>) { device_detail::open(at<I>(kept)); });
+    walk.each(tid, threads, [&]<int M>(width<M>, const typename Walk::position& p) {
+      using S = device_sweep<Prog, M, L...>;
+      using C = lanes_t<typename Ct::elem, M>;
+      const auto a = S::template reverse<Active, C>(load_leaves<M>(leaves, p), ct.template load<M>(p));
+      each_target([&]<int I>(width<I>) {
+        if constexpr ((Active >> I & 1u) && !std::is_same_v<at_t<I, type_list<T...>>, no_target>)
+          device_detail::deliver(at<I>(targets), at<I>(kept), at<device_detail::load_number<S, I>>(a), p);
+      });
+    });
+    each_target([&]<int I>(width<I>) { device_detail::close(at<I>(targets), at<I>(kept), tid); });
+  }
+
+ private:
+  template <class F> TTENSOR_HD TTENSOR_INLINE static void each_target(F&& f) {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (f(width<I>{}), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
+  }
+};
+
+// ---- reductions: a partial result a thread, so the same (n, thread count) always gives the same bits ---------------------------
+/// partial[tid] = fold of Prog(leaves) over the positions of thread tid; identity where there are none.
+template <class Prog, class Red, class A, class Walk, class... L> struct reduce_body {
+  using result = A;
+  Walk walk;
+  A* partial;
+  bundle<L...> leaves;
+  TTENSOR_HD TTENSOR_INLINE A fold(index_t tid, index_t threads) const {
+    constexpr int N = Walk::lanes;
+    auto acc = Red::template identity<device_pack<A, N>>();
+    walk.each(tid, threads, [&]<int M>(width<M>, const typename Walk::position& p) {
+      const auto v = convert_value<device_pack<A, M>>(device_sweep<Prog, M, L...>::run(load_leaves<M>(leaves, p)));
+      if constexpr (M == N) acc = Red::combine(acc, v);
+      else acc.v[0] = Red::combine(device_pack<A, 1>(acc.v[0]), v).v[0];
+    });
+    device_pack<A, 1> all(acc.v[0]);
+    TTENSOR_DEVICE_UNROLL for (int j = 1; j < N; ++j) all = Red::combine(all, device_pack<A, 1>(acc.v[j]));
+    return all.v[0];
+  }
+  TTENSOR_HD void operator()(index_t tid, index_t threads) const { partial[tid] = fold(tid, threads); }
+};
+/// Reduction over some axes. Kept axes come first in the places, reduced ones after them; every kept place is folded in
+/// `parts` interleaved pieces: out(kept, piece). Launch kept.items * parts items.
+template <class Prog, class Red, class A, int K, int R, class I, class Out, class... L> struct reduce_axes_body {
+  using result = A;
+  grid_walk<1, K, I> kept;
+  grid_walk<1, R, I> reduced;
+  I parts;
+  int pieces_inside;  // neighbouring threads take neighbouring pieces (the reduced axis is contiguous) or places
+  int add;            // out += result
+  Out out;            // places of K + 1 axes, the piece last
+  bundle<L...> leaves;
+  TTENSOR_HD TTENSOR_INLINE A fold(I q, I piece) const {
+    const auto k = kept.locate(q);
+    device_pack<A, 1> acc = Red::template identity<device_pack<A, 1>>();
+    for (index_t r = static_cast<index_t>(piece); r < static_cast<index_t>(reduced.items); r += static_cast<index_t>(parts)) {
+      const auto s = reduced.locate(static_cast<I>(r));
+      place<K + R, I> p;
+      TTENSOR_DEVICE_UNROLL for (int d = 0; d < K; ++d) p.at[d] = k.at[d];
+      TTENSOR_DEVICE_UNROLL for (int d = 0; d < R; ++d) p.at[K + d] = s.at[d];
+      acc = Red::combine(acc, convert_value<device_pack<A, 1>>(device_sweep<Prog, 1, L...>::run(load_leaves<1>(leaves, p))));
+    }
+    return acc.v[0];
+  }
+  TTENSOR_HD TTENSOR_INLINE void put(I q, I piece, A value) const {
+    const auto k = kept.locate(q);
+    place<K + 1, I> p;
+    TTENSOR_DEVICE_UNROLL for (int d = 0; d < K; ++d) p.at[d] = k.at[d];
+    p.at[K] = piece;
+    auto* to = out.where(p);
+    using E = typename Out::elem;
+    const device_pack<A, 1> v(value);
+    store_as(add ? Red::combine(load_as<device_pack<A, 1>>(static_cast<const E*>(to)), v) : v, to);
+  }
+  TTENSOR_HD void operator()(index_t tid, index_t threads) const {
+    const index_t n = static_cast<index_t>(kept.items) * static_cast<index_t>(parts);
+    for (index_t i = tid; i < n; i += threads) {
+      const I k = static_cast<I>(i), width = pieces_inside ? parts : kept.items, a = static_cast<I>(k / width), b = static_cast<I>(k - a * width);
+      if (pieces_inside) put(a, b, fold(a, b));
+      else put(b, a, fold(b, a));
+    }
+  }
+};
+
+}  // namespace run
+TTENSOR_END

@@ -1,0 +1,298 @@
+// From an expression over device memory to kernel bodies: host code without a line of CUDA, so that the CPU tests drive
+// exactly what a device runs. An executor x supplies
+//   x.threads(items)      how many threads a launch over `items` positions has
+//   x.launch(body, items) body(tid, x.threads(items)) for every tid below that; nothing when items is 0
+//   x.scratch<T>(n)       memory for n elements, .get(), alive as long as the object (and the launches that use it)
+//   x.zero(p, bytes)
+// User code never spells an expression's type: these functions deduce it (cudafe++ prints every type that non-template code names).
+#pragma once
+#include "../ops/reduction.hpp"
+#include "device_bodies.hpp"
+#include "nest.hpp"
+
+TTENSOR_BEGIN
+
+/// Leaf of an expression: elements in device memory, which the caller keeps alive until the statement has run.
+template <class T, int R> struct device_leaf {
+  using ttensor_expression = void;
+  using scalar = T;
+  static constexpr int rank = R;
+  const T* base;
+  layout_map<R> map;
+  dims<R> shape() const { return map.extent; }
+  const T* data() const { return base + map.offset; }
+  template <class F> void leaves(F&& f) const { f(*this); }
+};
+
+namespace run {
+template <class L> inline constexpr bool is_device_leaf_v = false;
+template <class T, int R> inline constexpr bool is_device_leaf_v<device_leaf<T, R>> = true;
+
+namespace device_detail {
+template <class L> inline constexpr bool number_v = false;
+template <number T> inline constexpr bool number_v<scalar_leaf<T>> = true;
+template <class... L> constexpr bool all_on_device(type_list<L...>) { return ((is_device_leaf_v<L> || number_v<L>) && ...); }
+template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
+  std::uint64_t bits = 0;
+  int k = 0;
+  ((bits |= std::uint64_t(is_device_leaf_v<L> && is_differentiable_v<typename L::scalar>) << k, ++k), ...);
+  return bits;
+}
+
+// The kernel's leaf of an expression's leaf, under each walk.
+template <class L> struct kernel_leaf;
+template <class T, int Q> struct kernel_leaf<device_leaf<T, Q>> {
+  using elem = T;
+  static constexpr int rank = Q;
+  using linear = plane_leaf<flat_plane<const T>>;
+  template <int R, class I> using grid = plane_leaf<strided_plane<const T, R, I>>;
+  template <int R> static void describe(const device_leaf<T, Q>& l, nest_plane& p) {
+    p.ptr = reinterpret_cast<char*>(const_cast<T*>(l.data()));
+    p.bytes = static_cast<int>(sizeof(T));
+    p.how = access::input;
+    for (int d = 0; d < R; ++d) p.stride[d] = d < R - Q || l.map.extent[d - (R - Q)] == 1 ? 0 : l.map.stride[d - (R - Q)];
+  }
+};
+template <class T> struct kernel_leaf<scalar_leaf<T>> {
+  using elem = T;
+  static constexpr int rank = -1;
+  using linear = number_leaf<T>;
+  template <int, class> using grid = number_leaf<T>;
+  template <int R> static void describe(const scalar_leaf<T>& l, nest_plane& p) {
+    p.ptr = reinterpret_cast<char*>(const_cast<T*>(&l.value));
+    p.bytes = static_cast<int>(sizeof(T));
+    p.how = access::uniform;
+    for (int d = 0; d < R; ++d) p.stride[d] = 0;
+  }
+};
+template <class E, int R, class I> strided_plane<E, R, I> strided(const nest_plane& p, int rank) {
+  strided_plane<E, R, I> s{reinterpret_cast<E*>(p.ptr), {}};
+  for (int d = 0; d < R; ++d) s.stride[d] = d < R - rank ? I(0) : static_cast<I>(p.stride[d - (R - rank)]);
+  return s;
+}
+// of one leaf, from its plane
+template <class K, class To> To make_leaf(const nest_plane& p, int rank) {
+  using E = typename K::elem;
+  if constexpr (std::is_same_v<To, number_leaf<E>>) return To{static_cast<compute_t<E>>(*reinterpret_cast<const E*>(p.ptr))};
+  else if constexpr (std::is_same_v<To, plane_leaf<flat_plane<const E>>>) return To{{reinterpret_cast<const E*>(p.ptr)}};
+  else return [&]<int R, class I>(std::type_identity<plane_leaf<strided_plane<const E, R, I>>>) {
+    return To{strided<const E, R, I>(p, rank)};
+  }(std::type_identity<To>{});
+}
+template <int N, int R, class I> grid_walk<N, R, I> make_walk(const index_t* extent, int rank) {
+  grid_walk<N, R, I> w{{}, 1, R - (rank > 0 ? rank : 1)};
+  for (int d = 0; d < R; ++d) {
+    w.extent[d] = d < R - rank ? I(1) : static_cast<I>(d == R - 1 ? extent[rank - 1] / N : extent[d - (R - rank)]);
+    w.items = static_cast<I>(w.items * w.extent[d]);
+  }
+  return w;
+}
+inline bool word_aligned(const nest_plane& p, int lanes) {
+  return p.how == access::uniform || reinterpret_cast<std::uintptr_t>(p.ptr) % static_cast<std::uintptr_t>(lanes * p.bytes) == 0;
+}
+/// Whole words along the inner axis of a collapsed nest?
+inline bool words_fit(const nest& s, int lanes) {
+  if (s.rank == 0 || s.extent[s.rank - 1] % lanes != 0) return false;
+  for (int k = 0; k < s.planes; ++k) {
+    const nest_plane& p = s.plane[k];
+    const index_t inner = p.stride[s.rank - 1];
+    if (p.how == access::uniform || (inner == 0 && p.how == access::input)) continue;
+    if (inner != 1 || !word_aligned(p, lanes)) return false;
+    for (int d = 0; d < s.rank - 1; ++d)
+      if (p.stride[d] % lanes != 0) return false;
+  }
+  return true;
+}
+/// Counts and offsets below 2^31, so that 32-bit index arithmetic is exact.
+inline bool fits_32(const nest& s) {
+  constexpr index_t limit = index_t(1) << 31;
+  index_t items = 1;
+  for (int d = 0; d < s.rank; ++d)
+    if ((items *= s.extent[d]) >= limit) return false;
+  for (int k = 0; k < s.planes; ++k) {
+    index_t reach = 0;
+    for (int d = 0; d < s.rank; ++d) {
+      const index_t t = s.plane[k].stride[d];
+      if ((reach += (t < 0 ? -t : t) * (s.extent[d] - 1)) >= limit) return false;
+    }
+  }
+  return true;
+}
+}  // namespace device_detail
+
+/// The planes of a statement: `Outs` that are written, then the leaves in slot order.
+template <class E, int Outs> struct device_statement {
+  using prog = program_of<E>;
+  using list = leaves_of_t<E>;
+  static constexpr int slots = list::size, planes = Outs + slots, R = E::rank > 0 ? E::rank : 1;
+  static_assert(device_detail::all_on_device(list{}),
+                "ttensor: a statement on the device takes device arrays and numbers only; copy the others to the device first");
+  static_assert(R <= max_rank && planes <= max_planes);
+  index_t size = 1;
+  bool flat = true;
+  nest_plane plane[planes];
+  nest loops;
+
+  explicit device_statement(const E& e) {
+    const auto shape = e.shape();
+    loops.rank = E::rank;
+    loops.planes = planes;
+    loops.plane = plane;
+    for (int d = 0; d < E::rank; ++d) size *= loops.extent[d] = shape[d];
+    int k = Outs;
+    e.leaves([&]<class L>(const L& l) {
+      device_detail::kernel_leaf<L>::template describe<E::rank>(l, plane[k]);
+      flat = flat && (plane[k].how == access::uniform || dense(plane[k]));
+      ++k;
+    });
+  }
+  device_statement(const device_statement&) = delete;
+  /// Is the plane walked in row-major order without gaps?
+  bool dense(const nest_plane& p) const {
+    index_t n = 1;
+    for (int d = E::rank - 1; d >= 0; --d) {
+      if (loops.extent[d] != 1 && p.stride[d] != n) return false;
+      n *= loops.extent[d];
+    }
+    return true;
+  }
+  /// A plane that is written; strides null: row-major over the statement's shape.
+  template <class T> void set_output(int k, T* p, const index_t* stride = nullptr) {
+    plane[k].ptr = reinterpret_cast<char*>(p);
+    plane[k].bytes = static_cast<int>(sizeof(T));
+    plane[k].how = access::output;
+    index_t n = 1;
+    for (int d = E::rank - 1; d >= 0; --d) {
+      plane[k].stride[d] = stride ? stride[d] : n;
+      n *= loops.extent[d];
+    }
+    flat = flat && dense(plane[k]);
+  }
+  template <class F> void each_leaf_type(F&& f) const {
+    f(kernel_leaves());
+  }
+  static auto kernel_leaves() {
+    return []<class... L>(type_list<L...>) { return type_list<device_detail::kernel_leaf<L>...>{}; }(list{});
+  }
+  template <int N> linear_walk<N> linear() const {
+    bool words = true;
+    for (int k = 0; k < planes; ++k) words = words && (!plane[k].ptr || device_detail::word_aligned(plane[k], N));
+    return {words ? size / N : 0, size};
+  }
+  /// Leaves for a walk; To: the kernel leaf of each slot.
+  template <class... K, class... To> bundle<To...> leaves(type_list<K...>, type_list<To...>) const {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return bundle<To...>{{{device_detail::make_leaf<K, To>(plane[Outs + I], loops.rank)}...}};
+    }(std::make_integer_sequence<int, slots>{});
+  }
+  /// Collapses the axes, then f(walk, type_identity<I>): words of N elements where they fit, 32-bit indices where they fit.
+  template <int N, class F> void on_grid(F&& f) {
+    collapse(loops, true);
+    const index_t* e = loops.extent;
+    if (!device_detail::fits_32(loops)) return f(device_detail::make_walk<1, R, index_t>(e, loops.rank), std::type_identity<index_t>{});
+    if constexpr (N > 1)
+      if (device_detail::words_fit(loops, N)) return f(device_detail::make_walk<N, R, std::uint32_t>(e, loops.rank), std::type_identity<std::uint32_t>{});
+    f(device_detail::make_walk<1, R, std::uint32_t>(e, loops.rank), std::type_identity<std::uint32_t>{});
+  }
+};
+
+/// out = e where everything is contiguous (st.flat): one kernel for every size and alignment.
+template <class X, class T, class E> void device_map_flat(const X& x, T* out, const device_statement<E, 1>& st) {
+  st.each_leaf_type([&]<class... K>(type_list<K...> k) {
+    constexpr int N = device_lanes<T, typename K::elem...>();
+    using body = map_body<program_of<E>, linear_walk<N>, flat_plane<T>, typename K::linear...>;
+    x.launch(body{st.template linear<N>(), {out}, st.leaves(k, type_list<typename K::linear...>{})}, (st.size + N - 1) / N);
+  });
+}
+/// out = e, row-major in e.shape().
+template <class X, class T, class E> void device_map(const X& x, T* out, const E& e) {
+  device_statement<E, 1> st(e);
+  if (st.size == 0) return;
+  st.set_output(0, out);
+  if (st.flat) return device_map_flat(x, out, st);
+  st.each_leaf_type([&]<class... K>(type_list<K...> k) {
+    constexpr int N = device_lanes<T, typename K::elem...>();
+    constexpr int R = device_statement<E, 1>::R;
+    st.template on_grid<N>([&]<int M, class I>(const grid_walk<M, R, I>& walk, std::type_identity<I>) {
+      using body = map_body<program_of<E>, grid_walk<M, R, I>, strided_plane<T, R, I>, typename K::template grid<R, I>...>;
+      x.launch(body{walk, device_detail::strided<T, R, I>(st.plane[0], st.loops.rank), st.leaves(k, type_list<typename K::template grid<R, I>...>{})},
+               static_cast<index_t>(walk.items));
+    });
+  });
+}
+
+/// out (+)= sum of e over the axes where out's stride is 0; one thread a place and piece, pieces folded in a second pass.
+template <class X, class T, class E> void device_sum_into(const X& x, T* out, const index_t* out_stride, bool add, const E& e) {
+  using A = accumulate_t<scalar_t<E>>;
+  using I = index_t;
+  constexpr int R = device_statement<E, 1>::R;
+  device_statement<E, 1> st(e);
+  st.set_output(0, out, out_stride);
+  for (int d = 0; d < E::rank; ++d)
+    if (st.loops.extent[d] == 1) st.plane[0].stride[d] = 0;
+  // kept axes, then reduced ones; each group padded to R axes
+  int order[2 * R], kept = 0, reduced = 0;
+  index_t kept_extent[R]{}, reduced_extent[R]{};
+  for (int d = 0; d < 2 * R; ++d) order[d] = -1;
+  for (int d = 0; d < E::rank; ++d) kept += st.plane[0].stride[d] != 0;
+  reduced = E::rank - kept;
+  for (int d = 0, i = 0, j = 0; d < E::rank; ++d) {
+    if (st.plane[0].stride[d] != 0) kept_extent[i] = st.loops.extent[d], order[R - kept + i++] = d;
+    else reduced_extent[j] = st.loops.extent[d], order[2 * R - reduced + j++] = d;
+  }
+  const auto kw = device_detail::make_walk<1, R, I>(kept_extent, kept);
+  auto rw = device_detail::make_walk<1, R, I>(reduced_extent, reduced);
+  if (kw.items == 0) return;
+  const index_t want = x.threads(st.size), room = want / kw.items;
+  const index_t parts = room < 2 || rw.items < 64 ? 1 : room < rw.items / 16 ? room : rw.items / 16;
+  st.each_leaf_type([&]<class... K>(type_list<K...>) {
+    auto ordered = [&](const nest_plane& p) {
+      nest_plane q = p;
+      for (int d = 0; d < 2 * R; ++d) q.stride[d] = order[d] < 0 ? 0 : p.stride[order[d]];
+      return q;
+    };
+    static_assert(2 * R <= max_rank, "ttensor: at most 6 axes in a device reduction");
+    using leaf_bundle = bundle<typename K::template grid<2 * R, I>...>;
+    const leaf_bundle leaves = [&]<int... J>(std::integer_sequence<int, J...>) {
+      return leaf_bundle{{{device_detail::make_leaf<K, typename K::template grid<2 * R, I>>(ordered(st.plane[1 + J]), 2 * R)}...}};
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(K))>{});
+    const bool across = reduced > 0 && [&] {  // some leaf is contiguous along the innermost reduced axis
+      for (int k = 1; k < st.planes; ++k)
+        if (st.plane[k].how == access::input && st.plane[k].stride[order[2 * R - 1]] == 1) return true;
+      return false;
+    }();
+    auto go = [&]<class Out>(Out* to, const index_t* strides, index_t pieces, bool plus) {
+      using plane = strided_plane<Out, R + 1, I>;
+      using body = reduce_axes_body<program_of<E>, sum_op, A, R, R, I, plane, typename K::template grid<2 * R, I>...>;
+      plane o{to, {}};
+      for (int d = 0; d <= R; ++d) o.stride[d] = strides[d];
+      x.launch(body{kw, rw, pieces, across ? 1 : 0, plus ? 1 : 0, o, leaves}, kw.items * pieces);
+    };
+    index_t direct[R + 1]{}, folded[R + 1]{};
+    for (int d = 0, i = 0; d < E::rank; ++d)
+      if (st.plane[0].stride[d] != 0) direct[R - kept + i++] = st.plane[0].stride[d];
+    if (parts == 1) return go(out, direct, 1, add);
+    auto partial = x.template scratch<A>(kw.items * parts);
+    index_t n = parts;
+    folded[R] = 1;
+    for (int d = R - 1; d >= 0; --d) folded[d] = n, n *= kw.extent[d];
+    go(partial.get(), folded, parts, false);
+    // second pass: one thread a kept place folds its pieces
+    using leaf1 = plane_leaf<strided_plane<const A, R + 1, I>>;
+    using last = reduce_axes_body<program<0, ld<0>>, sum_op, A, R, 1, I, strided_plane<T, R + 1, I>, leaf1>;
+    strided_plane<T, R + 1, I> o{out, {}};
+    strided_plane<const A, R + 1, I> in{partial.get(), {}};
+    for (int d = 0; d <= R; ++d) o.stride[d] = direct[d], in.stride[d] = folded[d];
+    grid_walk<1, 1, I> pieces{{parts}, parts, 0};
+    x.launch(last{kw, pieces, 1, 0, add ? 1 : 0, o, bundle<leaf1>{{{leaf1{in}}}}}, kw.items);
+  });
+}
+
+/// The sum of all elements of e, in three deterministic steps: threads, pieces, one. (A device with barriers does it in one kernel.)
+template <class X, class T, class E> void device_sum(const X& x, T* out, const E& e) {
+  const index_t zero[device_statement<E, 1>::R]{};
+  device_sum_into(x, out, zero, false, e);
+}
+
+}  // namespace run
+TTENSOR_END

@@ -1,0 +1,52 @@
+// Copying a transposed block: whole registers are read, transposed among themselves and written.
+#pragma once
+#include <cstring>
+#include "../num/simd.hpp"
+
+TTENSOR_BEGIN
+namespace run {
+namespace transpose_detail {
+
+template <class V, int W, int H, int... I> TTENSOR_INLINE void exchange(V& a, V& b, std::integer_sequence<int, I...>) {
+  const V low = __builtin_shufflevector(a, b, ((I & H) ? W + I - H : I)...);
+  b = __builtin_shufflevector(a, b, ((I & H) ? W + I : I + H)...);
+  a = low;
+}
+// log2(W) rounds; round H exchanges the off-diagonal H x H blocks.
+template <class V, int W, int H> TTENSOR_INLINE void rounds(V* q) {
+  TTENSOR_UNROLL for (int r = 0; r < W; ++r)
+    if (!(r & H)) exchange<V, W, H>(q[r], q[r + H], std::make_integer_sequence<int, W>{});
+  if constexpr (2 * H < W) rounds<V, W, 2 * H>(q);
+}
+/// to(y, x) = from(x, y): columns of `from` (h elements of Bytes, contiguous) become rows of `to`.
+template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const char* from, index_t from_column, index_t h, index_t w) {
+  constexpr int B = static_cast<int>(sizeof(U)), W = TTENSOR_SIMD_BYTES / B;
+  index_t y = 0;
+  if constexpr (W > 1) {
+    typedef U V __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
+    for (; y + W <= h; y += W) {
+      index_t x = 0;
+      for (; x + W <= w; x += W) {
+        V q[W];
+        TTENSOR_UNROLL for (int k = 0; k < W; ++k) __builtin_memcpy(&q[k], from + (x + k) * from_column + y * B, sizeof(V));
+        rounds<V, W, 1>(q);
+        TTENSOR_UNROLL for (int k = 0; k < W; ++k) __builtin_memcpy(to + (y + k) * to_row + x * B, &q[k], sizeof(V));
+      }
+      for (; x < w; ++x)
+        for (int k = 0; k < W; ++k) __builtin_memcpy(to + (y + k) * to_row + x * B, from + x * from_column + (y + k) * B, B);
+    }
+  }
+  for (; y < h; ++y)
+    for (index_t x = 0; x < w; ++x) __builtin_memcpy(to + y * to_row + x * B, from + x * from_column + y * B, B);
+}
+}  // namespace transpose_detail
+
+inline void transpose_copy(int bytes, char* to, index_t to_row, const char* from, index_t from_column, index_t h, index_t w) {
+  if (bytes == 4) return transpose_detail::copy<std::uint32_t>(to, to_row, from, from_column, h, w);
+  if (bytes == 8) return transpose_detail::copy<std::uint64_t>(to, to_row, from, from_column, h, w);
+  for (index_t y = 0; y < h; ++y)
+    for (index_t x = 0; x < w; ++x) std::memcpy(to + y * to_row + x * bytes, from + x * from_column + y * bytes, static_cast<std::size_t>(bytes));
+}
+
+}  // namespace run
+TTENSOR_END

@@ -1,0 +1,127 @@
+// explain(expression): the plan of a statement, read from the same objects that run it: the flat program, the planes of its
+// leaves, the nest and its class. build_info(): what this translation unit was compiled for.
+#pragma once
+#include "print.hpp"
+
+TTENSOR_BEGIN
+
+namespace explain_detail {
+template <class T> const char* type_text() {
+  if constexpr (std::is_same_v<T, bool>) return "bool";
+  else if constexpr (std::is_same_v<T, half>) return "half";
+  else if constexpr (std::is_same_v<T, bfloat16>) return "bfloat16";
+  else if constexpr (is_floating_v<T>) return sizeof(T) == 4 ? "float" : sizeof(T) == 8 ? "double" : "long double";
+  else if constexpr (is_complex_v<T>) return sizeof(T) == 8 ? "complex<float>" : "complex<double>";
+  else if constexpr (std::is_signed_v<T>) return sizeof(T) == 1 ? "int8" : sizeof(T) == 2 ? "int16" : sizeof(T) == 4 ? "int32" : "int64";
+  else return sizeof(T) == 1 ? "uint8" : sizeof(T) == 2 ? "uint16" : sizeof(T) == 4 ? "uint32" : "uint64";
+}
+template <class S> std::string scalar_type_text() {
+  if constexpr (depth_v<S> == 0) return type_text<S>();
+  else if constexpr (is_dual_v<S>) return "dual<" + scalar_type_text<inner_t<S>>() + ">";
+  else if constexpr (is_var_v<S>) return "var<" + scalar_type_text<inner_t<S>>() + ">";
+  else if constexpr (is_batched_v<S>) return "batched<" + scalar_type_text<inner_t<S>>() + ">";
+  else return "probe<" + scalar_type_text<inner_t<S>>() + ">";
+}
+template <int K> std::string instruction(ld<K>) { return "load x" + std::to_string(K); }
+template <class Op, int... I> std::string instruction(ins<Op, I...>) {
+  std::string s = Op::name;
+  if constexpr (requires { typename Op::target; }) s += std::string("<") + type_text<typename Op::target>() + ">";
+  ((s += " %" + std::to_string(I)), ...);
+  return s;
+}
+template <int Root, class... Ins> std::string listing(program<Root, Ins...>) {
+  std::string s;
+  int i = 0;
+  ((s += "  %" + std::to_string(i) + " = " + instruction(Ins{}) + "\n", ++i), ...);
+  return s + "  y = %" + std::to_string(Root) + "\n";
+}
+inline const char* plan_text(run::plan_kind k) {
+  switch (k) {
+    case run::plan_kind::flat: return "flat (one run over all elements)";
+    case run::plan_kind::inner: return "inner (runs along the innermost axis)";
+    case run::plan_kind::tiled: return "tiled (transposed operands are gathered in blocks)";
+    default: return "general (strided operands pass through tiles)";
+  }
+}
+inline std::string counted(index_t n, const char* one, const char* many) { return std::to_string(n) + ' ' + (n == 1 ? one : many); }
+}  // namespace explain_detail
+
+/// The plan by which an expression is evaluated into a fresh tensor, as text.
+template <array_like A> std::string explain(const A& a) {
+  using namespace explain_detail;
+  const auto e = as_expression(a);
+  using E = std::remove_const_t<decltype(e)>;
+  using S = storage_scalar_t<typename E::scalar>;
+  using T = statement<S, E>;
+  using P = program_of<E>;
+  const auto shape = e.shape();
+  T st(e, batch_of<S>(e), shape);
+  const auto stride = shape::row_major(st.extent);
+  for (int k = 0; k < T::outs; ++k) st.set_output(k, nullptr, stride);
+  run::nest n;
+  n.rank = T::full_rank;
+  n.planes = T::planes;
+  for (int d = 0; d < T::full_rank; ++d) n.extent[d] = st.extent[d];
+  n.plane = st.plane;
+  n.lanes = T::kernel::N;
+  const index_t elements = n.size();
+
+  std::string s = scalar_type_text<S>() + ' ' + shape::text(shape);
+  if constexpr (T::levels > 0) s += ", batch axes in front: " + shape::text(st.extent);
+  s += "\nprogram: " + counted(P::length, "instruction", "instructions") + "\n" + listing(P{});
+  s += "leaves:\n";
+  index_t read = 0, written = 0;
+  int k = T::outs, slot = 0;
+  e.leaves([&]<class L>(const L& l) {
+    s += "  x" + std::to_string(slot++) + ": " + scalar_type_text<typename L::scalar>();
+    constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
+    if constexpr (is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0) s += " scalar " + print_detail::text(l.value);
+    else s += ' ' + shape::text(l.shape());
+    index_t bytes = 0;
+    std::string strides;
+    l.planes([&](auto, const auto&) {
+      index_t own = st.plane[k].bytes;
+      dims<T::full_rank> t{};
+      for (int d = 0; d < T::full_rank; ++d) {
+        t[d] = st.plane[k].stride[d];
+        if (t[d] != 0) own *= st.extent[d];
+      }
+      if (strides.empty()) strides = shape::text(t);
+      if (!uniform) bytes += own;
+      ++k;
+    });
+    if (!uniform) s += ", strides " + strides + ", " + counted(bytes, "byte", "bytes");
+    else s += ", in a register";
+    s += '\n';
+    read += bytes;
+  });
+  for (int o = 0; o < T::outs; ++o) written += elements * st.plane[o].bytes;
+  if (st.flat) {
+    s += std::string("plan: ") + plan_text(run::plan_kind::flat);
+  } else {
+    run::collapse(n, true);
+    s += std::string("plan: ") + plan_text(run::classify(n)) + ", axes after collapsing: (";
+    for (int d = 0; d < n.rank; ++d) s += (d ? "," : "") + std::to_string(n.extent[d]);
+    s += ')';
+  }
+  s += "\nlanes: " + std::to_string(T::kernel::N) + "\npasses: 1, loops: 1, temporaries: 0\nbytes: " + std::to_string(read) + " read, " +
+       std::to_string(written) + " written\n";
+  return s;
+}
+
+#define TTENSOR_TEXT_(x) #x
+#define TTENSOR_TEXT(x) TTENSOR_TEXT_(x)
+/// Version, instruction set, lanes, compiler and switches of this translation unit.
+inline std::string build_info() {
+  std::string s = "ttensor " TTENSOR_TEXT(TTENSOR_VERSION_MAJOR) "." TTENSOR_TEXT(TTENSOR_VERSION_MINOR) "." TTENSOR_TEXT(TTENSOR_VERSION_PATCH);
+  s += ", instruction set " TTENSOR_TEXT(TTENSOR_ISA) ", lanes " + std::to_string(native_width_v<float>) + " float " + std::to_string(native_width_v<double>) + " double";
+  s += ", fused multiply-add ";
+  s += TTENSOR_HAS_FMA ? "yes" : "no";
+  s += ", bounds checks ";
+  s += TTENSOR_CHECK_BOUNDS ? "on" : "off";
+  return s + ", compiler " + TTENSOR_COMPILER;
+}
+#undef TTENSOR_TEXT
+#undef TTENSOR_TEXT_
+
+TTENSOR_END

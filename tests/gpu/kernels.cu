@@ -1,0 +1,37 @@
+// What ptx_kernels looks at: one kernel a statement. Nothing here runs.
+#include <ttensor/run/cuda/launch.hpp>
+#include "../run/device_programs.hpp"
+
+namespace {
+using namespace ttensor;
+template <class T> void forward(T* y, const T* x, const T* z, index_t n) {
+  const auto m = layout_map<1>::row_major({{n}});
+  const auto e = test_programs::chain(device_leaf<T, 1>{x, m}, device_leaf<T, 1>{z, m});
+  run::device_statement<std::remove_const_t<decltype(e)>, 1> st(e);
+  st.set_output(0, y);
+  run::device_map_flat(gpu::on_stream{}, y, st);
+}
+template <class T> void backward(const T* ct, T* gx, T* gz, const T* x, const T* z, index_t n) {
+  const auto m = layout_map<1>::row_major({{n}});
+  const auto e = test_programs::chain(device_leaf<T, 1>{x, m}, device_leaf<T, 1>{z, m});
+  run::device_statement<std::remove_const_t<decltype(e)>, 3> st(e);
+  st.set_output(0, gx);
+  st.set_output(1, gz);
+  st.set_output(2, const_cast<T*>(ct));
+  const run::device_detail::slot_plan plan[2] = {{reinterpret_cast<char*>(gx), true, false}, {reinterpret_cast<char*>(gz), true, false}};
+  run::device_back_flat<T>(gpu::on_stream{}, st, plan);
+}
+// The negative control: the same mathematics one element at a time. It must fail the checks.
+template <int = 0> __global__ void scalar_control(float* y, const float* x, const float* z, index_t n) {
+  const index_t i = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = expf(-x[i] * x[i]) * sqrtf(x[i]) + logf(z[i]);
+}
+}  // namespace
+
+void all(float* y, double* w, index_t n) {
+  forward(y, y, y, n);
+  forward(w, w, w, n);
+  backward(y, y, y, y, y, n);
+  backward(w, w, w, w, w, n);
+  scalar_control<><<<1, 1>>>(y, y, y, n);
+}

@@ -1,0 +1,31 @@
+// A statement is one kernel with 16-byte accesses and nothing in local memory, forward and backward; seen without a GPU.
+#include <doctest/doctest.h>
+#include "ptx.hpp"
+
+namespace {
+bool is_fused(const ptx& p, long loads, long stores) {
+  return p.entries() == 1 && p.vector_loads() == loads && p.vector_stores() == stores && p.local_memory() == 0 && p.calls() == 0;
+}
+}  // namespace
+
+TEST_CASE("forward: x and z are loaded once, y is stored once") {
+  const ptx all(PTX_FILE);
+  CHECK(is_fused(all.kernels({"map_body", "linear_walkILi4"}), 2, 1));
+  CHECK(is_fused(all.kernels({"map_body", "linear_walkILi2"}), 2, 1));  // double
+}
+TEST_CASE("backward: x, z, the cotangent, and the two gradients where they are added to") {
+  const ptx all(PTX_FILE);
+  CHECK(is_fused(all.kernels({"back_body", "linear_walkILi4"}), 5, 2));
+  CHECK(is_fused(all.kernels({"back_body", "linear_walkILi2"}), 5, 2));
+}
+TEST_CASE("a statement is one entry; beside ours there are only the probe's and the control's") {
+  const ptx all(PTX_FILE);
+  CHECK(all.entries() == 6);
+  CHECK(all.kernels({"nothing"}).entries() == 1);
+}
+TEST_CASE("negative control: a scalar kernel fails the same check") {
+  const ptx control = ptx(PTX_FILE).kernels({"scalar_control"});
+  CHECK(control.entries() == 1);
+  CHECK_FALSE(is_fused(control, 2, 1));
+  CHECK(control.vector_loads() == 0);
+}

@@ -1,0 +1,131 @@
+// Kinks and tails: the exact derivatives of the public table, in forward and in reverse mode.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <gate/gate_reader.hpp>
+#include <limits>
+#include <ttensor/all.hpp>
+
+namespace tt = ttensor;
+using vec = tt::tensor<double, 1>;
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+namespace {
+void expect(const char* name, const std::vector<double>& got) {
+  const auto& want = gate::special_values().value(name).values;
+  const auto& tolerance = gate::special_values().value(name, "tolerance").values[0];
+  CAPTURE(name);
+  REQUIRE(got.size() == want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    CAPTURE(got[i]);
+    CAPTURE(want[i]);
+    CHECK((got[i] == want[i] || std::abs(got[i] - want[i]) <= tolerance * std::abs(want[i])));
+  }
+}
+/// Derivatives of f at the points, checked in both modes and through arrays.
+template <class F> void slopes(const char* name, F f, std::initializer_list<double> at) {
+  std::vector<double> forward, reverse, array;
+  for (double x : at) {
+    forward.push_back(tt::jvp(f, x, 1.0).y_dot);
+    reverse.push_back(tt::grad(f)(x));
+    array.push_back(tt::grad([&](const auto& v) { return sum(f(v)); })(vec{x, x, x})(1));
+  }
+  expect(name, forward);
+  expect(name, reverse);
+  expect(name, array);
+}
+template <class F> void slopes2(const char* name, F f, double x, double y) {
+  const auto [a, b] = tt::grad<0, 1>(f)(x, y);
+  expect(name, {a, b});
+  expect(name, {tt::jvp([&](auto s) { return f(s, y); }, x, 1.0).y_dot, tt::jvp([&](auto s) { return f(x, s); }, y, 1.0).y_dot});
+}
+std::vector<double> list(const auto& t) {
+  const auto e = tt::eval(t);
+  return {e.data(), e.data() + e.size()};
+}
+template <class F> void gradient(const char* name, F f, const auto& x) { expect(name, list(tt::grad(f)(x))); }
+}  // namespace
+
+TEST_CASE("one argument") {
+  slopes("abs_at_0", [](const auto& x) { return abs(x); }, {0.0});
+  slopes("relu_at_0", [](const auto& x) { return tt::relu(x); }, {0.0});
+  slopes("sqrt_at_0", [](const auto& x) { return sqrt(x); }, {0.0});
+  slopes("clamp_on_boundary", [](const auto& x) { return tt::clamp(x, -1, 1); }, {-1, 1});
+  slopes("clamp_outside_and_inside", [](const auto& x) { return tt::clamp(x, -1, 1); }, {-2, 0.5, 2});
+  slopes("log1p_at_minus_1", [](const auto& x) { return log1p(x); }, {-1});
+  slopes("expm1_at_minus_50", [](const auto& x) { return expm1(x); }, {-50});
+  slopes("tanh_at_20", [](const auto& x) { return tanh(x); }, {20, -20});
+  slopes("tanh_at_400", [](const auto& x) { return tanh(x); }, {400});
+  slopes("softplus_tails", [](const auto& x) { return tt::softplus(x); }, {0, 1000, -1000});
+  slopes("softplus_at_minus_40", [](const auto& x) { return tt::softplus(x); }, {-40});
+  slopes("sigmoid_slope_tails", [](const auto& x) { return tt::sigmoid(x); }, {-40, 40, -800, 800});
+  slopes("logsigmoid_tails", [](const auto& x) { return tt::logsigmoid(x); }, {-1000, 0, 1000});
+  slopes("pow_zero_exponent", [](const auto& x) { return pow(x, 0.0); }, {0, 2, -3});
+  slopes("pow_zero_base_wrt_exponent", [](const auto& y) { return pow(0.0, y); }, {0, 1, 2.5});
+  slopes("pow_negative_base", [](const auto& x) { return pow(x, 3.0); }, {-2});
+  CHECK(tt::grad([](auto x) { return tt::sign(x) * x; })(0.0) == 0);
+  expect("sign_at_0", {tt::grad([](const auto& v) { return sum(tt::sign(v)); })(vec{0, 0})(1)});
+  expect("expm1_tiny", {double(tt::eval(expm1(vec{1e-18}))(0)), tt::grad([](auto x) { return expm1(x); })(1e-18)});
+  expect("log1p_tiny", {double(tt::eval(log1p(vec{1e-18}))(0)), tt::grad([](auto x) { return log1p(x); })(1e-18)});
+  expect("sigmoid_tails", list(tt::sigmoid(vec{-800, 800})));
+  expect("pow_negative_base_second", {tt::grad(tt::grad([](auto x) { return pow(x, 3.0); }))(-2.0)});
+}
+
+TEST_CASE("two arguments") {
+  slopes2("hypot_at_0", [](const auto& x, const auto& y) { return hypot(x, y); }, 0.0, 0.0);
+  slopes2("maximum_tie", [](const auto& x, const auto& y) { return tt::maximum(x, y); }, 3.0, 3.0);
+  slopes2("minimum_tie", [](const auto& x, const auto& y) { return tt::minimum(x, y); }, 3.0, 3.0);
+  slopes2("fmax_tie", [](const auto& x, const auto& y) { return fmax(x, y); }, 3.0, 3.0);
+  slopes2("fmin_tie", [](const auto& x, const auto& y) { return fmin(x, y); }, 3.0, 3.0);
+}
+
+TEST_CASE("zero absorbs, where selects") {
+  slopes("where_double", [](const auto& x) { return where(x > 0, sqrt(where(x > 0, x, 1.0)), 0.0); }, {0, 4});
+  const double a = tt::grad([](auto x) { return 0 * sqrt(x); })(0.0), b = tt::grad([](auto x) { return where(x > 0, sqrt(x), 0.0); })(0.0);
+  expect("sqrt_at_0_zero_cotangent", {a, b});
+  const auto f = [](const auto& v) { return sum(0.0 * sqrt(v)); };
+  const auto g = [](const auto& v) { return sum(where(v > 0, sqrt(v), 0.0)); };
+  expect("sqrt_at_0_zero_cotangent", {tt::grad(f)(vec{0.0})(0), tt::grad(g)(vec{0.0})(0)});
+  const auto p = [](const auto& x) { return where(x > 0, x * x, sqrt(-x)); };
+  const auto q = [](const auto& x) { return where(x > 0, x * x, log(-x)); };
+  expect("where_nan_branch", {tt::grad(p)(3.0), tt::grad(q)(3.0)});
+  expect("where_nan_branch", {tt::jvp(p, 3.0, 1.0).y_dot, tt::jvp(q, 3.0, 1.0).y_dot});
+  expect("where_nan_branch", {tt::grad([&](const auto& v) { return sum(p(v)); })(vec{3.0})(0), tt::grad([&](const auto& v) { return sum(q(v)); })(vec{3.0})(0)});
+}
+
+TEST_CASE("reductions") {
+  const auto largest = [](const auto& x) { return max(x); };
+  gradient("max_all_tie_2", largest, vec{2, 1, 2});
+  gradient("max_all_tie_3", largest, vec{2, 2, 2});
+  gradient("min_all_tie_2", [](const auto& x) { return min(x); }, vec{2, 3, 2});
+  gradient("max_axis_tie", [](const auto& x) { return sum(max(x, 1)); }, tt::tensor<double, 2>{{2, 1, 2}, {5, 5, 4}});
+  CHECK(tt::jvp(largest, vec{2, 1, 2}, vec{1, 5, 0}).y_dot == 0.5);
+  gradient("norm_at_0", [](const auto& x) { return norm(x); }, vec{0, 0, 0});
+  const auto product = [](const auto& x) { return prod(x); };
+  gradient("prod_one_zero", product, vec{2, 0, 3});
+  gradient("prod_two_zeros", product, vec{0, 0, 3});
+  std::vector<double> hessian, reverse;
+  for (int i = 0; i < 3; ++i) {
+    vec v{0, 0, 0};
+    v(i) = 1;
+    for (double h : list(tt::hvp(product, vec{0, 0, 3}, v))) hessian.push_back(h);
+    for (double h : list(tt::vhp(product, vec{0, 0, 3}, v))) reverse.push_back(h);
+  }
+  expect("prod_two_zeros_hessian", hessian);
+  expect("prod_two_zeros_hessian", reverse);
+  const auto lse = [](const auto& x) { return logsumexp(x); };
+  gradient("logsumexp_all_minus_inf", lse, vec{-inf, -inf});
+  gradient("logsumexp_one_minus_inf", lse, vec{-inf, 1});
+  gradient("logsumexp_large", lse, vec{1000, 1001});
+  expect("logsumexp_large_value", {logsumexp(vec{1000, 1001})});
+  CHECK(tt::jvp(lse, vec{-inf, -inf}, vec{1, 1}).y_dot == 0);
+  expect("softmax_all_minus_inf", list(softmax(vec{-inf, -inf}, 0)));
+  std::vector<double> jacobian;
+  for (int i = 0; i < 2; ++i) {
+    vec v{0, 0};
+    v(i) = 1;
+    for (double j : list(tt::jvp([](const auto& x) { return softmax(x, 0); }, vec{-inf, -inf}, v).y_dot)) jacobian.push_back(j);
+  }
+  expect("softmax_all_minus_inf_jacobian", jacobian);
+}

@@ -1,0 +1,233 @@
+// Kernel bodies and their planner, run on the CPU: the objects that a device launches, thread by thread, against plain loops.
+#include <doctest/doctest.h>
+#include <cmath>
+#include <complex>
+#include <memory>
+#include <vector>
+#include "device_programs.hpp"
+
+using namespace ttensor;
+
+namespace {
+template <class T> struct memory {  // one element past the end is another allocation's: sanitizers see every overrun
+  std::unique_ptr<T[]> p;
+  T* get() const { return p.get(); }
+};
+struct loop {  // an executor: every thread of the launch, one after the other
+  index_t thread_count;
+  mutable int launches = 0;
+  index_t threads(index_t) const { return thread_count; }
+  template <class F> void launch(const F& body, index_t items) const {
+    if (items == 0) return;
+    ++launches;
+    for (index_t t = 0; t < thread_count; ++t) body(t, thread_count);
+  }
+  template <class T> memory<T> scratch(index_t n) const { return {std::unique_ptr<T[]>(new T[static_cast<std::size_t>(n)])}; }
+  void zero(void* p, std::size_t bytes) const { std::memset(p, 0, bytes); }
+};
+template <class T> struct data {
+  std::unique_ptr<T[]> p;
+  index_t n;
+  explicit data(index_t n_, unsigned seed = 1) : p(new T[static_cast<std::size_t>(n_)]), n(n_) {
+    for (index_t i = 0; i < n; ++i) {
+      seed = seed * 1664525u + 1013904223u;
+      p[static_cast<std::size_t>(i)] = static_cast<T>(static_cast<double>(seed >> 8) * 0x1p-24 + 0.25);
+    }
+  }
+  T operator[](index_t i) const { return p[static_cast<std::size_t>(i)]; }
+  T* get() const { return p.get(); }
+  auto vec() const { return device_leaf<T, 1>{p.get(), layout_map<1>::row_major({{n}})}; }
+  template <int R> auto as(const dims<R>& e) const { return device_leaf<T, R>{p.get(), layout_map<R>::row_major(e)}; }
+  auto into(T* g) const { return run::into_gradient<T>{p.get(), g, n}; }
+};
+template <class T> double tolerance() { return sizeof(T) == 4 ? 2e-6 : 4e-15; }
+bool near(double got, double want, double tol) { return std::fabs(got - want) <= tol * (1 + std::fabs(want)); }
+
+constexpr index_t sizes[] = {0, 1, 3, 4, 5, 31, 1024, 1027};
+constexpr index_t thread_counts[] = {1, 7, 256, 5000};
+}  // namespace
+
+TEST_CASE_TEMPLATE("map: exp(-x*x)*sqrt(x)+log(z), all sizes and thread counts", T, float, double) {
+  for (index_t n : sizes)
+    for (index_t threads : thread_counts) {
+      data<T> x(n), z(n, 7), y(n, 9);
+      run::device_map(loop{threads}, y.get(), test_programs::chain(x.vec(), z.vec()));
+      int wrong = 0;
+      for (index_t i = 0; i < n; ++i) {
+        const double a = x[i], b = z[i];
+        wrong += !near(y[i], std::exp(-a * a) * std::sqrt(a) + std::log(b), tolerance<T>());
+      }
+      CHECK_MESSAGE(wrong == 0, "n ", n, " threads ", threads);
+    }
+}
+
+TEST_CASE_TEMPLATE("backward of the chain against its closed-form derivative", T, float, double) {
+  for (index_t n : sizes)
+    for (index_t threads : thread_counts)
+      for (bool ones : {false, true}) {
+        data<T> x(n), z(n, 7), ct(n, 3), gx(n, 11), gz(n, 13);
+        run::device_backward(loop{threads}, test_programs::chain(x.vec(), z.vec()), ones ? nullptr : ct.get(), x.into(gx.get()), z.into(gz.get()));
+        int wrong = 0;
+        for (index_t i = 0; i < n; ++i) {
+          const double a = x[i], b = z[i], c = ones ? 1 : double(ct[i]), e = std::exp(-a * a), r = std::sqrt(a);
+          wrong += !near(gx[i], c * (e * (0.5 / r) - 2 * a * e * r), tolerance<T>());
+          wrong += !near(gz[i], c / b, tolerance<T>());
+        }
+        CHECK_MESSAGE(wrong == 0, "n ", n, " threads ", threads, " ones ", ones);
+      }
+}
+
+TEST_CASE("an operator from outside the library, forward and backward") {
+  for (index_t threads : thread_counts) {
+    const index_t n = 1027;
+    data<double> x(n), y(n), g(n);
+    for (index_t i = 0; i < n; ++i) x.p[std::size_t(i)] -= 0.75;
+    const auto e = test_programs::leaky(x.vec());
+    run::device_map(loop{threads}, y.get(), e);
+    run::device_backward(loop{threads}, e, static_cast<const double*>(nullptr), x.into(g.get()));
+    int wrong = 0;
+    for (index_t i = 0; i < n; ++i) {
+      wrong += y[i] != (x[i] > 0 ? x[i] : 0.125 * x[i]);
+      wrong += g[i] != (x[i] > 0 ? 1.0 : 0.125);
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("unaligned pointers take the one-element path") {
+  const index_t n = 1023;
+  data<float> x(n + 1), y(n + 1), z(n + 1, 5);
+  const device_leaf<float, 1> a{x.get() + 1, layout_map<1>::row_major({{n}})}, b{z.get(), layout_map<1>::row_major({{n}})};
+  run::device_map(loop{7}, y.get(), apply<add_op>(a, b));
+  int wrong = 0;
+  for (index_t i = 0; i < n; ++i) wrong += y[i] != x[i + 1] + z[i];
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("half, bfloat16, masks and integers") {
+  for (index_t n : sizes)
+    for (index_t threads : thread_counts) {
+      data<half> h(n);
+      data<float> f(n, 5), y(n);
+      data<std::int32_t> k(n), m(n);
+      for (index_t i = 0; i < n; ++i) k.p[std::size_t(i)] = std::int32_t(i * 7 - 50);
+      run::device_map(loop{threads}, y.get(), apply<mul_op>(apply<cast_op<float>>(h.vec()), f.vec()));
+      int wrong = 0;
+      for (index_t i = 0; i < n; ++i) wrong += y[i] != float(h[i]) * f[i];
+      data<half> g(n);
+      run::device_map(loop{threads}, g.get(), apply<mul_op>(h.vec(), h.vec()));
+      for (index_t i = 0; i < n; ++i) wrong += g[i] != half(float(h[i]) * float(h[i]));
+      run::device_map(loop{threads}, m.get(), apply<where_op>(apply<greater_op>(k.vec(), 0), apply<div_op>(k.vec(), 3), apply<neg_op>(k.vec())));
+      for (index_t i = 0; i < n; ++i) wrong += m[i] != (k[i] > 0 ? k[i] / 3 : -k[i]);
+      std::unique_ptr<bool[]> b(new bool[std::size_t(n)]);
+      run::device_map(loop{threads}, b.get(), apply<less_op>(f.vec(), 0.5));
+      for (index_t i = 0; i < n; ++i) wrong += b[std::size_t(i)] != (f[i] < 0.5f);
+      CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("broadcast, transposed and reversed leaves") {
+  for (index_t rows : {1, 3, 8})
+    for (index_t cols : {1, 4, 5, 64})
+      for (index_t threads : thread_counts) {
+        data<float> a(rows * cols), row(cols, 3), col(rows, 5), y(rows * cols), t(rows * cols, 8);
+        const auto A = a.as<2>({{rows, cols}});
+        const auto C = col.as<2>({{rows, 1}});
+        const device_leaf<float, 2> T{t.get(), {0, {{rows, cols}}, {{1, rows}}}};                                  // transposed
+        const device_leaf<float, 2> B{a.get(), {rows * cols - 1, {{rows, cols}}, {{-cols, -1}}}};                  // both axes reversed
+        const device_leaf<float, 0> s{row.get(), {0, {}, {}}};
+        run::device_map(loop{threads}, y.get(), apply<add_op>(apply<mul_op>(apply<add_op>(A, row.vec()), C), apply<mul_op>(apply<add_op>(T, B), s)));
+        int wrong = 0;
+        for (index_t i = 0; i < rows; ++i)
+          for (index_t j = 0; j < cols; ++j) {
+            const double want = (a[i * cols + j] + row[j]) * col[i] + (t[j * rows + i] + a[rows * cols - 1 - i * cols - j]) * row[0];
+            wrong += !near(y[i * cols + j], want, 1e-6);
+          }
+        CHECK_MESSAGE(wrong == 0, rows, " x ", cols, " threads ", threads);
+      }
+}
+
+TEST_CASE("backward of broadcast leaves sums over the axes they lack") {
+  for (index_t rows : {1, 3, 8, 130})
+    for (index_t cols : {1, 4, 5, 64})
+      for (index_t threads : thread_counts) {
+        data<double> a(rows * cols), row(cols, 3), col(rows, 5), s(1, 6), ct(rows * cols, 9);
+        data<double> ga(rows * cols), grow(cols), gcol(rows), gs(1);
+        const auto A = a.as<2>({{rows, cols}});
+        const device_leaf<double, 2> At{a.get(), {0, {{cols, rows}}, {{1, cols}}}};
+        const device_leaf<double, 0> S{s.get(), {0, {}, {}}};
+        // y = (a + row) * col * s
+        const auto y = apply<mul_op>(apply<mul_op>(apply<add_op>(A, row.vec()), col.as<2>({{rows, 1}})), S);
+        run::device_backward(loop{threads}, y, static_cast<const double*>(ct.get()), a.into(ga.get()), row.into(grow.get()), col.into(gcol.get()), s.into(gs.get()));
+        double want_s = 0;
+        int wrong = 0;
+        std::vector<double> want_row(std::size_t(cols), 0.0);
+        for (index_t i = 0; i < rows; ++i) {
+          double want_col = 0;
+          for (index_t j = 0; j < cols; ++j) {
+            const double c = ct[i * cols + j], u = a[i * cols + j] + row[j];
+            wrong += !near(ga[i * cols + j], c * col[i] * s[0], 1e-13);
+            want_row[std::size_t(j)] += c * col[i] * s[0];
+            want_col += c * u * s[0];
+            want_s += c * u * col[i];
+          }
+          wrong += !near(gcol[i], want_col, 1e-12);
+        }
+        for (index_t j = 0; j < cols; ++j) wrong += !near(grow[j], want_row[std::size_t(j)], 1e-12);
+        wrong += !near(gs[0], want_s, 1e-12);
+        CHECK_MESSAGE(wrong == 0, rows, " x ", cols, " threads ", threads);
+        if (rows == cols) {  // two layouts of one array: a * transpose(a)
+          run::device_backward(loop{threads}, apply<mul_op>(A, At), static_cast<const double*>(ct.get()), a.into(ga.get()));
+          for (index_t i = 0; i < rows; ++i)
+            for (index_t j = 0; j < cols; ++j) wrong += !near(ga[i * cols + j], a[j * cols + i] * (ct[i * cols + j] + ct[j * cols + i]), 1e-13);
+          CHECK(wrong == 0);
+        }
+      }
+}
+
+TEST_CASE("sums: any axes, and the same bits for the same number of threads") {
+  for (index_t rows : {1, 3, 130})
+    for (index_t cols : {1, 5, 2048})
+      for (index_t threads : thread_counts) {
+        data<float> a(rows * cols), total(1), by_row(rows), by_col(cols), again(1);
+        const auto e = apply<mul_op>(a.as<2>({{rows, cols}}), a.as<2>({{rows, cols}}));
+        const index_t row_stride[] = {1, 0}, col_stride[] = {0, 1};
+        const loop x{threads};
+        run::device_sum(x, total.get(), e);
+        run::device_sum(x, again.get(), e);
+        run::device_sum_into(x, by_row.get(), row_stride, false, e);
+        run::device_sum_into(x, by_col.get(), col_stride, false, e);
+        double want = 0;
+        int wrong = 0;
+        for (index_t i = 0; i < rows; ++i) {
+          double w = 0;
+          for (index_t j = 0; j < cols; ++j) w += double(a[i * cols + j]) * a[i * cols + j];
+          want += w;
+          wrong += !near(by_row[i], w, 1e-4);
+        }
+        for (index_t j = 0; j < cols; ++j) {
+          double w = 0;
+          for (index_t i = 0; i < rows; ++i) w += double(a[i * cols + j]) * a[i * cols + j];
+          wrong += !near(by_col[j], w, 1e-4);
+        }
+        CHECK(wrong == 0);
+        CHECK(near(total[0], want, 1e-3));
+        CHECK(total[0] == again[0]);
+      }
+}
+
+TEST_CASE("reduce_body leaves one partial a thread, identity where a thread has nothing") {
+  for (index_t n : sizes)
+    for (index_t threads : thread_counts) {
+      data<float> x(n);
+      std::vector<float> partial(std::size_t(threads), -1.0f);
+      using leaf_t = run::plane_leaf<run::flat_plane<const float>>;
+      const bool aligned = reinterpret_cast<std::uintptr_t>(x.get()) % 16 == 0;
+      const run::reduce_body<program<0, ld<0>>, sum_op, float, run::linear_walk<4>, leaf_t> body{{aligned ? n / 4 : 0, n}, partial.data(), {{{leaf_t{{x.get()}}}}}};
+      for (index_t t = 0; t < threads; ++t) body(t, threads);
+      double got = 0, want = 0;
+      for (float p : partial) got += double(p);
+      for (index_t i = 0; i < n; ++i) want += double(x[i]);
+      CHECK(near(got, want, 1e-5));
+    }
+}

@@ -1,0 +1,248 @@
+// The loops against plain element loops: any extents, strides, broadcasts, transposes and element types; and the promise
+// that an element's bits depend neither on its place in a pack nor on the length of its row.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <ttensor/tensor.hpp>
+#include <vector>
+
+namespace tt = ttensor;
+using tt::index_t;
+
+namespace {
+
+std::mt19937 engine(20240607);
+index_t below(index_t n) { return static_cast<index_t>(engine() % static_cast<unsigned>(n)); }
+
+/// Small whole numbers, so that sums and products are exact in every element type.
+template <class T> T whole() { return static_cast<T>(static_cast<float>(below(7)) - 3.0f); }
+template <class T> T real() { return static_cast<T>(std::uniform_real_distribution<double>(-2, 2)(engine)); }
+
+/// A random view of rank R over fresh elements: permuted axes, steps of either sign, axes of extent 1 with a broadcast.
+template <class T, int R> struct random_view {
+  tt::tensor<T, 1> room;
+  tt::layout_map<R> map;
+  random_view(const tt::dims<R>& e, bool may_broadcast) : room(1), map{} {
+    int order[R];
+    for (int d = 0; d < R; ++d) order[d] = d;
+    std::shuffle(order, order + R, engine);
+    index_t span = 1;
+    for (int k = R - 1; k >= 0; --k) {
+      const int d = order[k];
+      map.extent[d] = may_broadcast && below(4) == 0 ? 1 : e[d];
+      const index_t step = below(3) == 0 ? 2 : 1;
+      map.stride[d] = span * step;
+      span *= step * (map.extent[d] > 0 ? map.extent[d] : 1);
+    }
+    room = tt::tensor<T, 1>(span);
+    for (index_t i = 0; i < span; ++i) room.data()[i] = whole<T>();
+    for (int d = 0; d < R; ++d)
+      if (below(4) == 0 && map.extent[d] > 0) {
+        map.offset += (map.extent[d] - 1) * map.stride[d];
+        map.stride[d] = -map.stride[d];
+      }
+  }
+  tt::view_of<T, R> view() { return {room.elements().alias(), map}; }
+  T at(const index_t* i) const {
+    index_t p = map.offset;
+    for (int d = 0; d < R; ++d) p += (map.extent[d] == 1 ? 0 : i[d]) * map.stride[d];
+    return room.data()[p];
+  }
+};
+template <int R, class F> void each(const tt::dims<R>& e, F f) {
+  index_t i[R]{};
+  for (int d = 0; d < R; ++d)
+    if (e[d] == 0) return;
+  for (;;) {
+    f(static_cast<const index_t*>(i));
+    int d = R - 1;
+    for (; d >= 0; --d) {
+      if (++i[d] < e[d]) break;
+      i[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+template <int R> tt::dims<R> random_extents() {
+  static const index_t sizes[] = {0, 1, 2, 3, 5, 8, 13, 16, 17, 31, 40, 65, 70};
+  tt::dims<R> e;
+  const int n = R == 1 ? 13 : R == 2 ? 13 : 9;
+  for (int d = 0; d < R; ++d) e[d] = sizes[below(8) == 0 ? below(n) : 1 + below(n - 1)];
+  return e;
+}
+
+template <class T, int R> void compare_layouts(int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    const auto e = random_extents<R>();
+    random_view<T, R> a(e, true), b(e, true), c(e, true), y(e, false);
+    tt::dims<R> s = a.map.extent;
+    REQUIRE((tt::shape::broadcast_into(s, b.map.extent) && tt::shape::broadcast_into(s, c.map.extent)));
+    const tt::tensor<T, R> fresh = a.view() * b.view() + c.view();
+    REQUIRE(fresh.shape() == s);
+    index_t at = 0, wrong = 0;
+    each<R>(s, [&](const index_t* i) { wrong += !(fresh.data()[at++] == static_cast<T>(a.at(i) * b.at(i) + c.at(i))); });
+    CHECK(wrong == 0);
+    // into a view of any layout, the right side broadcast over it
+    const std::vector<T> before(y.room.data(), y.room.data() + y.room.size());
+    y.view() = a.view() * b.view() + c.view();
+    wrong = 0;
+    std::vector<bool> written(before.size());
+    each<R>(e, [&](const index_t* i) {
+      wrong += !(y.at(i) == static_cast<T>(a.at(i) * b.at(i) + c.at(i)));
+      index_t p = y.map.offset;
+      for (int d = 0; d < R; ++d) p += i[d] * y.map.stride[d];
+      written[static_cast<std::size_t>(p)] = true;
+    });
+    for (std::size_t p = 0; p < before.size(); ++p) wrong += !written[p] && !(std::as_const(y.room).data()[p] == before[p]);  // and nothing beside it
+    CHECK(wrong == 0);
+    // in place, and through a temporary where the other side is the view mirrored
+    y.view() = y.view() + c.view();
+    wrong = 0;
+    each<R>(e, [&](const index_t* i) { wrong += !(y.at(i) == static_cast<T>(static_cast<T>(a.at(i) * b.at(i) + c.at(i)) + c.at(i))); });
+    CHECK(wrong == 0);
+  }
+}
+template <class T, int R> void compare_sums(int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    const auto e = random_extents<R>();
+    random_view<T, R> a(e, false), b(e, true);
+    const int axis = static_cast<int>(below(R));
+    const auto s = sum(a.view() * b.view(), tt::axes{axis}, tt::keepdims);
+    const auto total = sum(a.view() * b.view());
+    std::vector<double> want(static_cast<std::size_t>(s.size()));
+    double all = 0;
+    each<R>(e, [&](const index_t* i) {
+      index_t p = 0;
+      for (int d = 0; d < R; ++d) p = p * s.shape()[d] + (d == axis ? 0 : i[d]);
+      const double x = static_cast<double>(a.at(i)) * static_cast<double>(b.at(i));
+      want[static_cast<std::size_t>(p)] += x;
+      all += x;
+    });
+    index_t wrong = 0;
+    for (std::size_t p = 0; p < want.size(); ++p) wrong += !(static_cast<double>(s.data()[p]) == want[p]);
+    CHECK(wrong == 0);
+    CHECK(static_cast<double>(total) == all);
+  }
+}
+template <class T> bool same_bits(const T* a, const T* b, index_t n) { return n == 0 || std::memcmp(a, b, static_cast<std::size_t>(n) * sizeof(T)) == 0; }
+
+/// f on every window of the data gives the bits that f on all of it gives there.
+template <class T, class F> void windows(F f) {
+  constexpr index_t most = 160;
+  tt::tensor<T, 1> x(most), z(most);
+  for (index_t i = 0; i < most; ++i) x.data()[i] = real<T>(), z.data()[i] = real<T>();
+  const auto whole_result = eval(f(x, z));
+  const auto* want = whole_result.data();
+  index_t wrong = 0;
+  for (index_t n = 0; n <= 70; ++n)
+    for (const index_t o : {index_t(0), index_t(1), index_t(7), index_t(33)}) {
+      const tt::range window(o, o + n);
+      const auto part = eval(f(x(window), z(window)));
+      wrong += !same_bits(part.data(), want + o, n);
+      // every second element, and backwards: through tiles
+      const auto skipped = eval(f(x(tt::range(o, o + 2 * n < most ? o + 2 * n : most, 2)), z(tt::range(o, o + 2 * n < most ? o + 2 * n : most, 2))));
+      for (index_t i = 0; i < skipped.size(); ++i) wrong += !same_bits(skipped.data() + i, want + o + 2 * i, 1);
+      // rows of a matrix, with the window broadcast over them
+      tt::tensor<T, 2> repeated(index_t(3), n);
+      repeated(tt::ellipsis) = x(window);
+      const auto rows = eval(f(repeated, z(window)));
+      for (index_t r = 0; r < 3; ++r) wrong += !same_bits(rows.data() + r * n, want + o, n);
+      // in place
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(*want)>, T>) {
+        tt::tensor<T, 1> y = x(window) * T(1);
+        y = f(y, z(window));
+        wrong += !same_bits(std::as_const(y).data(), want + o, n);
+      }
+    }
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("fresh, written through and in-place statements agree with element loops") {
+  compare_layouts<double, 1>(60), compare_layouts<float, 1>(60);
+  compare_layouts<double, 2>(80), compare_layouts<float, 2>(120), compare_layouts<std::int32_t, 2>(60);
+  compare_layouts<float, 3>(60);
+}
+TEST_CASE("16-bit elements") {
+  compare_layouts<tt::half, 2>(40), compare_layouts<tt::bfloat16, 1>(40);
+}
+TEST_CASE("sums over any axis of any layout are exact on whole numbers") {
+  compare_sums<double, 1>(40), compare_sums<float, 2>(80), compare_sums<std::int32_t, 2>(40), compare_sums<float, 3>(60);
+}
+TEST_CASE("masks as outputs and operands") {
+  for (index_t n = 0; n <= 70; ++n) {
+    tt::tensor<float, 1> x(n);
+    tt::tensor<double, 1> z(n);
+    for (index_t i = 0; i < n; ++i) x.data()[i] = whole<float>(), z.data()[i] = whole<double>();
+    const tt::tensor<bool, 1> m = x > 0, both = m && z > 0.0;
+    const tt::tensor<float, 1> y = where(m, x, -x);
+    index_t wrong = 0;
+    for (index_t i = 0; i < n; ++i) {
+      const float v = std::as_const(x).data()[i];
+      wrong += m.data()[i] != (v > 0) || both.data()[i] != (v > 0 && std::as_const(z).data()[i] > 0) || y.data()[i] != (v > 0 ? v : -v);
+    }
+    CHECK(wrong == 0);
+  }
+}
+TEST_CASE("an element's bits do not depend on its place") {
+  auto products = [](const auto& x, const auto& z) { return x * z + z * x * x - x; };  // more than one way to contract
+  auto functions = [](const auto& x, const auto& z) { return exp(-x * x) * sin(x) + tanh(z) / sqrt(x * x + 1); };
+  auto compared = [](const auto& x, const auto& z) { return x * z > z; };
+  windows<float>(products), windows<double>(products);
+  windows<float>(functions), windows<double>(functions);
+  windows<float>(compared), windows<double>(compared);
+}
+TEST_CASE("a statement longer than the unrolled loops") {
+  windows<double>([](const auto& x, const auto& z) {
+    return ((((x * z + z) * x - z) * x + z) * x - z) / (x * x + 2) + (((z * x + x) * z - x) * z + x) / (z * z + 3) + sqrt(x * x + z * z) * tanh(x - z);
+  });
+}
+TEST_CASE("a sum does not depend on where its elements stand") {
+  constexpr index_t most = 3 * 16384 + 100;
+  tt::tensor<float, 1> x(most + 40);
+  for (index_t i = 0; i < x.size(); ++i) x.data()[i] = real<float>();
+  const std::vector<index_t> lengths{0, 1, 3, 15, 16, 17, 31, 33, 63, 64, 65, 100, 1000, 16383, 16384, 16385, 16384 + 16, 2 * 16384 + 7, most};
+  for (const index_t n : lengths) {
+    const float want = sum(x(tt::range(n)));
+    double exact = 0;
+    for (index_t i = 0; i < n; ++i) exact += static_cast<double>(std::as_const(x).data()[i]);
+    CHECK(static_cast<double>(want) == doctest::Approx(exact).epsilon(1e-5));
+    for (const index_t o : {index_t(1), index_t(5), index_t(16), index_t(39)}) {
+      tt::tensor<float, 1> moved(x.size());
+      for (index_t i = 0; i < n; ++i) moved.data()[o + i] = std::as_const(x).data()[i];
+      CHECK(sum(moved(tt::range(o, o + n))) == want);
+    }
+    tt::tensor<float, 2> rows(3, n);  // as a row of a matrix
+    rows(1, tt::all) = x(tt::range(n));
+    const tt::tensor<float, 1> by_row = sum(rows, tt::axes{1});
+    CHECK(by_row.data()[1] == want);
+  }
+}
+TEST_CASE("column sums do not depend on the width of the matrix") {
+  for (const index_t rows : {index_t(1), index_t(2), index_t(3), index_t(4), index_t(5), index_t(9), index_t(64)}) {
+    tt::tensor<float, 2> x(rows, index_t(70));
+    for (index_t i = 0; i < x.size(); ++i) x.data()[i] = real<float>();
+    const tt::tensor<float, 1> want = sum(x, tt::axes{0});
+    for (index_t n = 2; n <= 70; ++n)  // one column alone is a vector, summed as a row
+      for (const index_t o : {index_t(0), index_t(3)}) {
+        if (o + n > 70) continue;
+        const tt::tensor<float, 1> part = sum(x(tt::all, tt::range(o, o + n)), tt::axes{0});
+        CHECK(same_bits(part.data(), want.data() + o, n));
+      }
+  }
+}
+TEST_CASE("results larger than the caches are written past them") {
+  for (const index_t n : {(index_t(24) << 20) / 8 + 5, (index_t(24) << 20) / 8 + 16}) {
+    tt::tensor<double, 1> x(n), y(n);
+    for (index_t i = 0; i < n; ++i) x.data()[i] = static_cast<double>(i % 1013);
+    y = x * 2.0 + 1.0;
+    index_t wrong = 0;
+    for (index_t i = 0; i < n; ++i) wrong += std::as_const(y).data()[i] != static_cast<double>(i % 1013) * 2 + 1;
+    y = y * 2.0 + 1.0;  // in place
+    for (index_t i = 0; i < n; ++i) wrong += std::as_const(y).data()[i] != static_cast<double>(i % 1013) * 4 + 3;
+    CHECK(wrong == 0);
+  }
+}
