@@ -1,7 +1,6 @@
 // Adds an operator from outside the library: one struct and one function. It then fuses into loops with other operators and
 // works in grad, hvp and vmap, with whatever scalar the transforms pass.
 #include <ttensor/all.hpp>
-#include "../stand_ins.hpp"
 
 #include <cstdio>
 #include <iostream>

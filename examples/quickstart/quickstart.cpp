@@ -1,5 +1,4 @@
 #include <ttensor/all.hpp>
-#include "../stand_ins.hpp"
 #include <iostream>
 namespace tt = ttensor;
 

@@ -1,3 +1,5 @@
 // Everything.
 #pragma once
 #include "transform.hpp"
+#include "tensor/npy.hpp"
+#include "tensor/random.hpp"

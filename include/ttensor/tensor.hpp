@@ -8,3 +8,4 @@
 #include "tensor/contraction.hpp"
 #include "tensor/indexing.hpp"
 #include "tensor/linalg.hpp"
+#include "tensor/explain.hpp"

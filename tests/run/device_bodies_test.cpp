@@ -147,6 +147,19 @@ TEST_CASE("broadcast, transposed and reversed leaves") {
       }
 }
 
+TEST_CASE("writing over a leaf is seen, unless it is the very place and order") {
+  data<float> a(16), b(16, 3);
+  const std::size_t bytes = 16 * sizeof(float);
+  const auto A = a.as<2>({{4, 4}});
+  const device_leaf<float, 2> At{a.get(), {0, {{4, 4}}, {{1, 4}}}}, row{a.get() + 8, {0, {{4, 4}}, {{0, 1}}}}, turned{a.get(), {15, {{4, 4}}, {{-4, -1}}}};
+  CHECK_FALSE(run::device_overlaps(a.get(), bytes, apply<add_op>(A, b.as<2>({{4, 4}}))));
+  CHECK(run::device_overlaps(a.get(), bytes, apply<add_op>(A, At)));
+  CHECK(run::device_overlaps(a.get(), bytes, apply<add_op>(b.as<2>({{4, 4}}), row)));
+  CHECK(run::device_overlaps(a.get(), bytes, apply<mul_op>(turned, 2.0f)));
+  CHECK(run::device_overlaps(a.get() + 4, 12 * sizeof(float), device_leaf<float, 1>{a.get(), layout_map<1>::row_major({{12}})}));
+  CHECK_FALSE(run::device_overlaps(b.get(), bytes, apply<add_op>(A, At)));
+}
+
 TEST_CASE("backward of broadcast leaves sums over the axes they lack") {
   for (index_t rows : {1, 3, 8, 130})
     for (index_t cols : {1, 4, 5, 64})

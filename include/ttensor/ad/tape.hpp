@@ -80,6 +80,63 @@ template <class X> struct adjoint_slot final : slot_base {
   }
 };
 
+/// A sequence that grows at its end, in memory from the cache of blocks: a repeated gradient takes the same blocks again.
+template <class T> class growing {
+ public:
+  growing() = default;
+  growing(const growing&) = delete;
+  ~growing() {
+    resize(0);
+    release();
+  }
+  std::size_t size() const { return size_; }
+  TTENSOR_INLINE T& operator[](std::size_t i) { return data_[i]; }
+  TTENSOR_INLINE const T& operator[](std::size_t i) const { return data_[i]; }
+  TTENSOR_INLINE T& back() { return data_[size_ - 1]; }
+  template <class... A> TTENSOR_INLINE void push(A&&... a) {  // in place: a copy of a fresh pair would wait for its stores
+    if (TTENSOR_UNLIKELY(size_ == capacity_)) grow(size_ + 1);
+    new (static_cast<void*>(data_ + size_)) T{static_cast<A&&>(a)...};
+    ++size_;
+  }
+  TTENSOR_INLINE void resize(std::size_t n) {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      while (size_ > n) data_[--size_].~T();
+    if (size_ > n) size_ = n;
+  }
+  void resize(std::size_t n, const T& v) {
+    if (n > capacity_) grow(n);
+    resize(n);
+    while (size_ < n) push(v);
+  }
+
+ private:
+  TTENSOR_NOINLINE void grow(std::size_t n) {
+    std::size_t bytes = (n > 2 * capacity_ ? n : 2 * capacity_) * sizeof(T);
+    if (bytes < 1024) bytes = 1024;
+    mem::memory_resource* from = nullptr;
+    T* p = static_cast<T*>(mem::take_bytes(bytes, from));
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      if (size_) std::memcpy(static_cast<void*>(p), data_, size_ * sizeof(T));
+    } else {
+      for (std::size_t i = 0; i < size_; ++i) {
+        new (static_cast<void*>(p + i)) T(static_cast<T&&>(data_[i]));
+        data_[i].~T();
+      }
+    }
+    release();
+    data_ = p;
+    bytes_ = bytes;
+    capacity_ = bytes / sizeof(T);
+    from_ = from;
+  }
+  void release() {
+    if (data_) mem::give_bytes(data_, bytes_, from_);
+  }
+  T* data_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0, bytes_ = 0;
+  mem::memory_resource* from_ = nullptr;
+};
+
 namespace tapes {
 inline std::atomic<std::uint64_t> last_serial{0};
 inline constinit thread_local std::uint64_t silent = 0;  // tapes with serials up to this one record nothing (no_grad)
@@ -102,6 +159,11 @@ inline constinit thread_local statistics stats{};
 
 class tape {
  public:
+  struct pool_base {
+    virtual std::size_t mark() = 0;  // entries so far; later ones start a run of their own
+    virtual void rewind(std::size_t entries) = 0;
+    virtual ~pool_base() = default;
+  };
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
   bool recording = true;
 
@@ -162,16 +224,15 @@ class tape {
   }
   template <class Pool> Pool& pool() {  // typed storage of scalar entries; see var.hpp
     static constexpr char key = 0;
-    for (auto& p : pools_)
-      if (p.key == &key) return *static_cast<Pool*>(p.pool.get());
-    pools_.push_back({&key, std::unique_ptr<pool_base>(new Pool)});
-    return *static_cast<Pool*>(pools_.back().pool.get());
+    if (TTENSOR_LIKELY(last_key_ == &key)) return *static_cast<Pool*>(last_pool_);
+    return *static_cast<Pool*>(find_pool(&key, [] { return std::unique_ptr<pool_base>(new Pool); }));
   }
-  struct pool_base {
-    virtual std::size_t mark() = 0;  // entries so far; later ones start a run of their own
-    virtual void rewind(std::size_t entries) = 0;
-    virtual ~pool_base() = default;
-  };
+  template <class Make> TTENSOR_NOINLINE pool_base* find_pool(const char* key, Make make) {
+    for (auto& p : pools_)
+      if (p.key == key) return last_key_ = key, last_pool_ = p.pool.get();
+    pools_.push_back({key, make()});
+    return last_key_ = key, last_pool_ = pools_.back().pool.get();
+  }
   /// A moment of recording, to which the tape can go back.
   struct position {
     tape_node* last;
@@ -222,6 +283,8 @@ class tape {
   tape_node* last_ = nullptr;
   std::vector<std::unique_ptr<slot_base>> slots_;
   std::vector<pool_entry> pools_;
+  const char* last_key_ = nullptr;  // of the pool that was asked for last
+  pool_base* last_pool_ = nullptr;
 };
 
 /// Names a slot of a tape that may have ended; shared by the tensors, views and leaves that stand for one taped value.
@@ -229,11 +292,13 @@ struct slot_token {
   std::uint64_t tape_serial;
   std::uint32_t id;
   std::uint32_t holders;
+  mutable bool read = false;     // scalars name elements of the slot: it may not be written
+  mutable bool written = false;  // elements are written in place: reads leave entries
 };
 class token_ref {
  public:
   token_ref() = default;
-  token_ref(std::uint64_t serial, std::uint32_t id) : t_(new slot_token{serial, id, 1}) {}
+  token_ref(std::uint64_t serial, std::uint32_t id) : t_(new slot_token{serial, id, 1, false, false}) {}
   token_ref(const token_ref& o) : t_(o.t_) {
     if (t_) ++t_->holders;
   }

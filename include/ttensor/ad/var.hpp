@@ -74,9 +74,9 @@ template <class X> struct scalar_pool : tape::pool_base {
     X partial;
     std::uint64_t ref;
   };
-  std::vector<pair> pairs;
-  std::vector<std::size_t> ends;  // of entry i in pairs
-  std::vector<X> adjoint;
+  growing<pair> pairs;
+  growing<std::size_t> ends;  // of entry i in pairs
+  growing<X> adjoint;
   struct segment final : tape_node {  // a run of entries between two array nodes
     std::size_t first, last;
     scalar_pool* pool;
@@ -91,63 +91,100 @@ template <class X> struct scalar_pool : tape::pool_base {
   }
   void rewind(std::size_t entries) override {
     running = nullptr;
-    pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(begin_of(entries)), pairs.end());
+    pairs.resize(begin_of(entries));
     ends.resize(entries);
-    if (adjoint.size() > entries) adjoint.erase(adjoint.begin() + static_cast<std::ptrdiff_t>(entries), adjoint.end());
+    if (adjoint.size() > entries) adjoint.resize(entries);
   }
 
-  std::size_t begin_of(std::size_t i) const { return i ? ends[i - 1] : 0; }
-  void enter(tape& t) {
+  TTENSOR_INLINE std::size_t begin_of(std::size_t i) const { return i ? ends[i - 1] : 0; }
+  TTENSOR_INLINE void enter(tape& t) {
     if (TTENSOR_UNLIKELY(running == nullptr || t.last() != running)) running = &t.push<segment>(ends.size(), this);
   }
-  adjoint_ref close() {
-    ends.push_back(pairs.size());
+  TTENSOR_INLINE adjoint_ref close() {
+    ends.push(pairs.size());
     running->last = ends.size();
     return adjoint_ref::to(0, ends.size() - 1);
   }
   /// True when `v` is a temporary whose entry is the newest but `given` ones.
-  bool can_take(const tape& t, const var<X>& v, std::size_t given) const {
+  TTENSOR_INLINE bool can_take(const tape& t, const var<X>& v, std::size_t given) const {
     const std::size_t n = ends.size() - given;
     return v.temporary() && v.serial() == t.serial && v.ref().id() == 0 && n > running->first && v.ref().offset() == n - 1;
   }
-  void take(const X& scale, std::size_t first, std::size_t last) {
+  TTENSOR_INLINE void take(const X& scale, std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) pairs[i].partial = X(apply<absorb_op>(scale, pairs[i].partial));
   }
-  X& seed(std::size_t i) {
-    if (adjoint.size() < ends.size()) adjoint.resize(ends.size(), X(0));
-    return adjoint[i];
+  void ready() {  // adjoints of all entries exist
+    if (TTENSOR_UNLIKELY(adjoint.size() < ends.size())) adjoint.resize(ends.size(), X(0));
   }
-  static void add(tape& t, scalar_pool& p, std::uint64_t ref, const X& x) {
-    const adjoint_ref r{ref};
-    if (r.id() == 0) {
-      X& a = p.seed(r.offset());
-      a = X(apply<add_op>(a, x));
-    } else {
-      store<X>& a = t.at<X>(r.id()).open();
-      const index_t i = static_cast<index_t>(r.offset());
-      a.set(i, X(apply<add_op>(a.get(i), x)));
+  /// Adjoints while scalars are swept: the array that was last touched is remembered.
+  class cursor {
+   public:
+    cursor(tape& t, scalar_pool& p) : t_(t), p_(p) {}
+    TTENSOR_INLINE void add(std::uint64_t ref, const X& x) {
+      const adjoint_ref r{ref};
+      if (r.id() == 0) {
+        X& a = p_.adjoint[r.offset()];
+        a = X(apply<add_op>(a, x));
+      } else {
+        const index_t i = static_cast<index_t>(r.offset());
+        if constexpr (depth_v<X> == 0) {
+          X& a = base(r.id())[i];
+          a = X(apply<add_op>(a, x));
+        } else {
+          store<X>& a = t_.at<X>(r.id()).open();
+          a.set(i, X(apply<add_op>(a.get(i), x)));
+        }
+      }
     }
+    TTENSOR_INLINE X move(std::uint32_t id, index_t i) {  // takes the adjoint of an element, leaving 0
+      X x{};
+      if constexpr (depth_v<X> == 0) {
+        X& a = base(id)[i];
+        x = a;
+        a = X(0);
+      } else {
+        store<X>& a = t_.at<X>(id).adjoint;
+        x = a.get(i);
+        a.set(i, X(0));
+      }
+      return x;
+    }
+
+   private:
+    TTENSOR_INLINE X* base(std::uint32_t id) {
+      if (TTENSOR_UNLIKELY(id != id_)) {
+        base_ = t_.at<X>(id).open().writable();
+        id_ = id;
+      }
+      return base_;
+    }
+    tape& t_;
+    scalar_pool& p_;
+    std::uint32_t id_ = 0;
+    X* base_ = nullptr;
+  };
+  static void add(tape& t, scalar_pool& p, std::uint64_t ref, const X& x) {
+    p.ready();
+    cursor(t, p).add(ref, x);
   }
   void sweep(tape& t, std::size_t first, std::size_t last) {
-    if (adjoint.size() < ends.size()) adjoint.resize(ends.size(), X(0));
+    ready();
+    cursor c(t, *this);
     for (std::size_t e = last; e-- > first;) {
       std::size_t b = begin_of(e), n = ends[e];
       if (b == n) continue;  // an input keeps its adjoint
       X a;
       if (pairs[n - 1].ref & adjoint_ref::source_bit) {
-        adjoint_slot<X>& s = t.at<X>(adjoint_ref{pairs[n - 1].ref}.id());
-        --n;
-        if (!s.live) continue;
-        const index_t i = static_cast<index_t>(adjoint_ref{pairs[n].ref}.offset());
-        a = s.adjoint.get(i);
-        s.adjoint.set(i, X(0));
+        const adjoint_ref from{pairs[--n].ref};
+        if (!t.slot(from.id()).live) continue;
+        a = c.move(from.id(), static_cast<index_t>(from.offset()));
       } else {
         a = adjoint[e];
         adjoint[e] = X(0);
       }
       if constexpr (depth_v<X> == 0)
         if (a == X(0)) continue;
-      for (std::size_t i = b; i < n; ++i) add(t, *this, pairs[i].ref, X(apply<absorb_op>(a, pairs[i].partial)));
+      for (std::size_t i = b; i < n; ++i) c.add(pairs[i].ref, X(apply<absorb_op>(a, pairs[i].partial)));
     }
   }
 };
@@ -198,6 +235,10 @@ template <class T> struct kind_rule<var<T>> {
   }
 
  private:
+  template <class A> TTENSOR_INLINE static bool is_temporary(A&& a) {
+    if constexpr (is_ours<A> && !std::is_lvalue_reference_v<A>) return a.temporary();
+    else return static_cast<void>(a), false;
+  }
   /// The partial as a number of type Y, for storing.
   template <class Y, class P> TTENSOR_INLINE static Y number(const P& p) {
     if constexpr (std::is_same_v<P, unit>) return Y(1);
@@ -212,7 +253,7 @@ template <class T> struct kind_rule<var<T>> {
     bool taken[n] = {};
     auto args = bundle<A&&...>{{{static_cast<A&&>(a)}...}};
     std::size_t end = pool.pairs.size(), entry = pool.ends.size();
-    for (bool again = true; again;) {
+    for (bool again = (is_temporary(static_cast<A&&>(a)) || ...); again;) {
       again = false;
       static_for<n>([&](auto i) {
         using V = at_t<i(), type_list<A&&...>>;
@@ -228,14 +269,18 @@ template <class T> struct kind_rule<var<T>> {
       });
     }
     pool.ends.resize(entry);
+    const std::size_t own = pool.pairs.size();
     static_for<n>([&](auto i) {
       using D = std::remove_cvref_t<decltype(at<i()>(args))>;
       using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
       if constexpr (is_ours<D> && !std::is_same_v<P1, no_partial>) {
         const auto& v = at<i()>(args);
         if (taken[i()] || !v.active()) return;
-        if constexpr (std::is_same_v<D, var<Y>>) pool.pairs.push_back({number<Y>(at<i()>(p)), v.ref().bits});
-        else static_assert(std::is_same_v<D, var<Y>>, "ttensor: mixed element types in taped scalar code; convert with to<T>(x) first");
+        static_assert(std::is_same_v<D, var<Y>>, "ttensor: mixed element types in taped scalar code; convert with to<T>(x) first");
+        if (i() > 0 && pool.pairs.size() > own && pool.pairs.back().ref == v.ref().bits)  // a * a
+          pool.pairs.back().partial = Y(ttensor::apply<add_op>(pool.pairs.back().partial, number<Y>(at<i()>(p))));
+        else
+          pool.pairs.push(number<Y>(at<i()>(p)), v.ref().bits);
       }
     });
   }
@@ -280,14 +325,23 @@ template <class T> class store<var<T>> {
   void set_slot(token_ref t) { cell_->slot = static_cast<token_ref&&>(t); }
   template <class F> void vars(F&& f) { f(*this); }
 
-  /// Reads one element: one scalar entry, given away if the value is consumed at once.
-  S get(index_t i) const {
+  /// Reads one element. Of an array that is never written element by element the scalar is the element's adjoint and leaves
+  /// no trace; else it is one scalar entry, given away if the value is consumed at once.
+  TTENSOR_INLINE S get(index_t i) const {
     if (!cell_->slot || cell_->slot->tape_serial <= tapes::silent) return S(cell_->value.get(i));
+    const slot_token& k = *cell_->slot.operator->();
+    if (!k.written) {
+      k.read = true;
+      return S(cell_->value.get(i), k.tape_serial, adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)), false);
+    }
+    return get_entry(i);
+  }
+  TTENSOR_NOINLINE S get_entry(index_t i) const {
     const slot_token& k = *cell_->slot.operator->();
     tape& t = tapes::of<T>(k.tape_serial);
     auto& pool = t.pool<scalar_pool<T>>();
     pool.enter(t);
-    pool.pairs.push_back({T(1), adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)).bits});
+    pool.pairs.push(T(1), adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)).bits);
     return S(cell_->value.get(i), k.tape_serial, pool.close(), true);
   }
   S scalar() const {  // the store is a temporary: nobody can write it, so the scalar is its slot
@@ -300,7 +354,7 @@ template <class T> class store<var<T>> {
     tape& t = tapes::of<T>(v.serial());
     auto& pool = t.pool<scalar_pool<T>>();
     if (pool.running && t.last() == pool.running && pool.can_take(t, v, 0)) {
-      pool.ends.pop_back();
+      pool.ends.resize(pool.ends.size() - 1);
       pool.pairs.resize(pool.begin_of(pool.ends.size()));
       pool.running->last = pool.ends.size();
     }
@@ -334,11 +388,12 @@ template <class T> class store<var<T>> {
       cell_->slot = token_ref(serial, t.new_slot<T>(size()));
     } else if (cell_->slot->tape_serial != serial) {
       tapes::mixed_levels();
-    } else if (cell_->slot.shared()) {
+    } else if (cell_->slot.shared() || cell_->slot->read) {  // elements that were read name the old slot
       const std::uint32_t from = cell_->slot->id, to = t.new_slot<T>(size());
       t.push<copy_node>(from, to);
       cell_->slot = token_ref(serial, to);
     }
+    cell_->slot->written = true;
   }
 
  private:
@@ -356,10 +411,10 @@ template <class T> class store<var<T>> {
       auto& pool = t.pool<scalar_pool<T>>();
       pool.enter(t);
       if (active) {
-        if (pool.can_take(t, v, 0)) pool.ends.pop_back();
-        else pool.pairs.push_back({T(1), v.ref().bits});
+        if (pool.can_take(t, v, 0)) pool.ends.resize(pool.ends.size() - 1);
+        else pool.pairs.push(T(1), v.ref().bits);
       }
-      pool.pairs.push_back({T(0), adjoint_ref::to(cell_->slot->id, static_cast<std::uint64_t>(i)).bits | adjoint_ref::source_bit});
+      pool.pairs.push(T(0), adjoint_ref::to(cell_->slot->id, static_cast<std::uint64_t>(i)).bits | adjoint_ref::source_bit);
       pool.close();
     }
     cell_->value.set(i, v.value());

@@ -1,21 +1,65 @@
 // Errors: one base, one class per kind, each text `[op] what happened, with values; what to do [TT-Xnn]`.
 // They live outside the instruction-set namespace, so a library built with other flags can catch them.
 #pragma once
+#include <concepts>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <string>
+#include <cstring>
+#include <utility>
 #include "config.hpp"
 
 namespace ttensor {
 
+/// The text of an error, put together with +. Not std::string: that header alone costs half a second in every file nvcc compiles.
+class message {
+ public:
+  message(const char* s = "") { append(s); }
+  template <class S> requires requires(const S& s) { { s.c_str() } -> std::same_as<const char*>; }  // a std::string will do
+  message(const S& s) : message(s.c_str()) {}
+  message(const message& o) noexcept { append(o.c_str()); }
+  message(message&& o) noexcept : text_(std::exchange(o.text_, nullptr)), size_(std::exchange(o.size_, 0)) {}
+  message& operator=(message o) noexcept {
+    std::swap(text_, o.text_);
+    std::swap(size_, o.size_);
+    return *this;
+  }
+  ~message() { std::free(text_); }
+  const char* c_str() const noexcept { return text_ ? text_ : ""; }
+  message& operator+=(const message& m) { return append(m.c_str()), *this; }
+  message& operator+=(char c) {
+    const char s[] = {c, 0};
+    return append(s), *this;
+  }
+  friend message operator+(message a, const message& b) { return a += b, a; }
+  friend message operator+(message a, char b) { return a += b, a; }
+
+ private:
+  void append(const char* s) noexcept {  // without memory the text stays short
+    const std::size_t more = std::strlen(s);
+    if (more == 0) return;
+    char* p = static_cast<char*>(std::realloc(text_, size_ + more + 1));
+    if (!p) return;
+    std::memcpy(p + size_, s, more + 1);
+    text_ = p;
+    size_ += more;
+  }
+  char* text_ = nullptr;
+  std::size_t size_ = 0;
+};
+inline message to_message(std::int64_t number) {
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "%lld", static_cast<long long>(number));
+  return digits;
+}
+
 class error : public std::exception {
  public:
-  explicit error(std::string text) : text_(std::move(text)) {}
+  explicit error(message text) : text_(std::move(text)) {}
   const char* what() const noexcept override { return text_.c_str(); }
 
  private:
-  std::string text_;
+  message text_;
 };
 struct shape_error : error { using error::error; };    // TT-S: extents that do not fit
 struct axis_error : error { using error::error; };     // TT-A: an axis out of range or repeated
@@ -39,13 +83,13 @@ struct format_error : error { using error::error; };   // TT-F: a file whose con
 
 TTENSOR_BEGIN
 // Text builders: out of line, so that a check costs one compare and one cold call.
-template <class A> std::string shape_text(const A* extents, int rank) {
-  std::string s = "(";
+template <class A> message shape_text(const A* extents, int rank) {
+  message s = "(";
   for (int d = 0; d < rank; ++d) {
     if (d) s += ',';
-    s += std::to_string(extents[d]);
+    s += to_message(extents[d]);
   }
   return s + (rank == 1 ? ",)" : ")");
 }
-template <class Error> [[noreturn]] TTENSOR_NOINLINE void raise(std::string text) { TTENSOR_THROW(Error(std::move(text))); }
+template <class Error> [[noreturn]] TTENSOR_NOINLINE void raise(message text) { TTENSOR_THROW(Error(std::move(text))); }
 TTENSOR_END

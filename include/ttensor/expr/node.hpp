@@ -79,8 +79,8 @@ template <class S> struct scalar_leaf {
 template <class E> inline constexpr bool is_scalar_leaf_v = false;
 template <class S> inline constexpr bool is_scalar_leaf_v<scalar_leaf<S>> = true;
 
-template <class Op> [[noreturn]] TTENSOR_NOINLINE void shape_mismatch(std::string shapes) {
-  raise<shape_error>(std::string("[") + Op::name + "] shapes do not broadcast: " + shapes +
+template <class Op> [[noreturn]] TTENSOR_NOINLINE void shape_mismatch(message shapes) {
+  raise<shape_error>(message("[") + Op::name + "] shapes do not broadcast: " + shapes +
                             "; extents must be equal or 1, aligned from the right [TT-S01]");
 }
 
@@ -105,7 +105,7 @@ template <class Op, class... A> struct node {
         bool ok = true;
         ((ok = shape::broadcast_into(s, at<I>(args).shape()) && ok), ...);
         if (TTENSOR_UNLIKELY(!ok)) {
-          std::string text;
+          message text;
           ((text += (I ? " and " : "") + shape::text(at<I>(args).shape())), ...);
           shape_mismatch<Op>(text);
         }

@@ -31,7 +31,7 @@ template <class A, class B> TTENSOR_HD TTENSOR_INLINE constexpr auto product(con
   using Y = std::remove_cvref_t<decltype(y)>;
 #if !TTENSOR_DEVICE_PASS
   if constexpr (is_pack_v<Y>) {
-    if constexpr (is_floating_v<lane_t<Y>>) return math::detail::rounded(y);
+    if constexpr (is_floating_v<lane_t<Y>> && requires { math::detail::rounded(y); }) return math::detail::rounded(y);
     else return y;
   } else if constexpr (std::is_same_v<Y, double> || std::is_same_v<Y, float>) {
     if (std::is_constant_evaluated()) return y;

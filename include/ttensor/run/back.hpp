@@ -190,6 +190,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
       fresh &= ~(std::uint64_t(1) << (dst - table::count));
     }
   }
+  template <int Leaf, class T> requires(T::planes == 0) static void close_sum(const cursor*, const char*) {}  // a mask
   template <int Leaf, class T> TTENSOR_INLINE static void close_sum(const cursor* c, const char* sums) {
     using E = typename T::elem;
     for (int k = 0; k < T::planes; ++k) {

@@ -130,7 +130,7 @@ template <class E, int Outs> struct device_statement {
   static_assert(R <= max_rank && planes <= max_planes);
   index_t size = 1;
   bool flat = true;
-  nest_plane plane[planes];
+  nest_plane plane[planes > 0 ? planes : 1];
   nest loops;
 
   explicit device_statement(const E& e) {
@@ -204,6 +204,25 @@ template <class X, class T, class E> void device_map_flat(const X& x, T* out, co
     x.launch(body{st.template linear<N>(), {out}, st.leaves(k, type_list<typename K::linear...>{})}, (st.size + N - 1) / N);
   });
 }
+/// Would writing e, row-major, over the n elements at `out` change what e still has to read? A leaf in the very place and order of
+/// the result does not: one thread reads its elements before it writes them.
+template <class E> bool device_overlaps(const void* out, std::size_t bytes, const E& e) {
+  device_statement<E, 0> st(e);
+  const auto first = reinterpret_cast<std::uintptr_t>(out), last = first + bytes;
+  for (const nest_plane& p : st.plane) {
+    if (p.how == access::uniform) continue;
+    auto low = reinterpret_cast<std::uintptr_t>(p.ptr), high = low + static_cast<std::uintptr_t>(p.bytes);
+    for (int d = 0; d < st.loops.rank; ++d) {
+      const index_t reach = p.stride[d] * (st.loops.extent[d] - 1) * p.bytes;
+      if (reach < 0) low -= static_cast<std::uintptr_t>(-reach);
+      else high += static_cast<std::uintptr_t>(reach);
+    }
+    if (high <= first || last <= low) continue;
+    if (low != first || high != last || !st.dense(p)) return true;
+  }
+  return false;
+}
+
 /// out = e, row-major in e.shape().
 template <class X, class T, class E> void device_map(const X& x, T* out, const E& e) {
   device_statement<E, 1> st(e);

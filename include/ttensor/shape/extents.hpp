@@ -69,7 +69,7 @@ template <int R> TTENSOR_HD constexpr bool is_row_major(const dims<R>& e, const 
   }
   return true;
 }
-template <int R> std::string text(const dims<R>& e) { return shape_text(e.v, R); }
+template <int R> message text(const dims<R>& e) { return shape_text(e.v, R); }
 
 /// NumPy broadcasting of `b` into the running shape `a` (right aligned). False when an extent differs and neither is 1.
 template <int R, int Q> constexpr bool broadcast_into(dims<R>& a, const dims<Q>& b) {
@@ -87,8 +87,8 @@ template <int R, int Q> constexpr bool broadcast_into(dims<R>& a, const dims<Q>&
 /// The axis in [0, rank) that a possibly negative axis names; axis_error otherwise.
 inline int normalize_axis(index_t axis, int rank, const char* op) {
   if (TTENSOR_UNLIKELY(axis < -rank || axis >= rank))
-    raise<axis_error>(std::string("[") + op + "] axis " + std::to_string(axis) + " is outside [-" + std::to_string(rank) + ", " +
-                             std::to_string(rank) + "); give an axis of the array [TT-A01]");
+    raise<axis_error>(message("[") + op + "] axis " + to_message(axis) + " is outside [-" + to_message(rank) + ", " +
+                             to_message(rank) + "); give an axis of the array [TT-A01]");
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 }  // namespace shape
@@ -108,7 +108,7 @@ template <int R, int N> axis_set<R> select_axes(const axes<N>& a, const char* op
   axis_set<R> s;
   for (int i = 0; i < N; ++i) {
     bool& r = s.reduced[normalize_axis(a.v[i], R, op)];
-    if (r) raise<axis_error>(std::string("[") + op + "] axis " + std::to_string(a.v[i]) + " is named twice [TT-A02]");
+    if (r) raise<axis_error>(message("[") + op + "] axis " + to_message(a.v[i]) + " is named twice [TT-A02]");
     r = true;
   }
   return s;

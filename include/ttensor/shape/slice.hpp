@@ -41,8 +41,8 @@ template <class... A> constexpr int consumed() { return ((std::is_same_v<A, newa
 template <int R, class... A> constexpr int sliced_rank() { return R + ((std::is_same_v<A, newaxis_t> ? 1 : is_index_v<A> ? -1 : 0) + ... + 0); }
 
 [[noreturn]] TTENSOR_NOINLINE inline void index_failure(const char* op, index_t i, index_t n, int axis) {
-  raise<index_error>(std::string("[") + op + "] index " + std::to_string(i) + " is out of range for axis " + std::to_string(axis) +
-                                       " of extent " + std::to_string(n) + " [TT-I01]");
+  raise<index_error>(message("[") + op + "] index " + to_message(i) + " is out of range for axis " + to_message(axis) +
+                                       " of extent " + to_message(n) + " [TT-I01]");
 }
 inline index_t normalize_index(index_t i, index_t n, int axis, const char* op = "index") {
   if (TTENSOR_UNLIKELY(i < -n || i >= n)) index_failure(op, i, n, axis);

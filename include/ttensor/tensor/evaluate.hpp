@@ -20,7 +20,7 @@ template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const pl
   static_cast<void>(statement_levels);
 }
 [[noreturn]] TTENSOR_NOINLINE inline void batch_mismatch(index_t a, index_t b) {
-  raise<shape_error>("[vmap] mapped sizes differ: " + std::to_string(a) + " and " + std::to_string(b) + "; mapped axes must have one extent [TT-S05]");
+  raise<shape_error>("[vmap] mapped sizes differ: " + to_message(a) + " and " + to_message(b) + "; mapped axes must have one extent [TT-S05]");
 }
 }  // namespace eval_detail
 

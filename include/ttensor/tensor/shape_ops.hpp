@@ -26,7 +26,7 @@ template <int R> layout_map<R> permuted(const layout_map<R>& m, const index_t* o
   bool seen[R > 0 ? R : 1] = {};
   for (int d = 0; d < R; ++d) {
     const int s = shape::normalize_axis(order[d], R, op);
-    if (seen[s]) raise<axis_error>(std::string("[") + op + "] axis " + std::to_string(order[d]) + " is named twice [TT-A02]");
+    if (seen[s]) raise<axis_error>(message("[") + op + "] axis " + to_message(order[d]) + " is named twice [TT-A02]");
     seen[s] = true;
     r.extent[d] = m.extent[s];
     r.stride[d] = m.stride[s];
@@ -99,7 +99,7 @@ template <array_like A> auto squeeze(A&& a, index_t axis) {
   const int x = shape::normalize_axis(axis, R, "squeeze");
   return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) {
     if (m.extent[x] != 1)
-      raise<shape_error>("[squeeze] axis " + std::to_string(axis) + " has extent " + std::to_string(m.extent[x]) + ", not 1 [TT-S12]");
+      raise<shape_error>("[squeeze] axis " + to_message(axis) + " has extent " + to_message(m.extent[x]) + ", not 1 [TT-S12]");
     layout_map<R - 1> r{m.offset, {}, {}};
     for (int d = 0, k = 0; d < R; ++d)
       if (d != x) r.extent[k] = m.extent[d], r.stride[k++] = m.stride[d];
@@ -143,7 +143,7 @@ template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
     else known *= to[d];
   }
   if (open_axis >= 0 && known != 0) to[open_axis] = n / known;
-  if (shape::size(to) != n) raise<shape_error>("[reshape] " + std::to_string(n) + " elements do not fit the shape " + shape::text(to) + " [TT-S13]");
+  if (shape::size(to) != n) raise<shape_error>("[reshape] " + to_message(n) + " elements do not fit the shape " + shape::text(to) + " [TT-S13]");
   auto on = [&](const auto& m) {
     auto r = layout_map<Q>::row_major(to);
     r.offset = m.offset;

@@ -56,7 +56,7 @@ template <class S, int R, int Q> void nested_shape(const nested_t<S, R>& l, dims
 }
 template <class S, int R, int Q> void nested_fill(const nested_t<S, R>& l, store<S>& to, const dims<Q>& e, index_t& at, int d) {
   if (static_cast<index_t>(l.size()) != e[d])
-    raise<shape_error>("[tensor] ragged braces: a row of " + std::to_string(l.size()) + " elements where " + std::to_string(e[d]) +
+    raise<shape_error>("[tensor] ragged braces: a row of " + to_message(l.size()) + " elements where " + to_message(e[d]) +
                               " were expected; give every row the same length [TT-S04]");
   for (const auto& x : l) {
     if constexpr (R > 1) nested_fill<S, R - 1>(x, to, e, at, d + 1);
@@ -85,7 +85,7 @@ template <class S, class E> TTENSOR_INLINE decltype(auto) as_elem(E&& e) {
   else return expr::operand<elem_t<S>>(expr::plain(static_cast<E&&>(e)));
 }
 [[noreturn]] TTENSOR_NOINLINE inline void fixed_extent(index_t got, index_t want, int d) {
-  raise<shape_error>("[tensor] extent " + std::to_string(got) + " on axis " + std::to_string(d) + ", whose type fixes it to " + std::to_string(want) +
+  raise<shape_error>("[tensor] extent " + to_message(got) + " on axis " + to_message(d) + ", whose type fixes it to " + to_message(want) +
                             " [TT-S03]");
 }
 template <int R> index_t flat_index(const layout_map<R>& m, const index_t (&i)[R > 0 ? R : 1]) {
@@ -285,7 +285,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     for (int d = 0; d < R; ++d) {
       if (shape::extent_of<Shape>(d) != dyn && e[d] != shape::extent_of<Shape>(d)) tensor_detail::fixed_extent(e[d], shape::extent_of<Shape>(d), d);
       if (e[d] < 0)
-        raise<shape_error>("[tensor] negative extent " + std::to_string(e[d]) + " on axis " + std::to_string(d) + " [TT-S02]");
+        raise<shape_error>("[tensor] negative extent " + to_message(e[d]) + " on axis " + to_message(d) + " [TT-S02]");
     }
   }
   void allocate_zero() {

@@ -16,7 +16,7 @@ inline constexpr holomorphic_t holomorphic{};
 struct chunk_size {
   index_t n;
   explicit chunk_size(index_t n_) : n(n_) {
-    if (n < 1) raise<domain_error>("[chunk_size] a chunk of " + std::to_string(n) + "; give 1 or more [TT-D02]");
+    if (n < 1) raise<domain_error>("[chunk_size] a chunk of " + to_message(n) + "; give 1 or more [TT-D02]");
   }
 };
 

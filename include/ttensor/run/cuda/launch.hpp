@@ -37,13 +37,18 @@ struct on_stream {
 };
 }  // namespace gpu
 
-/// out = e, one kernel.
+/// out = e, one kernel; out takes the shape of e. A temporary where e reads out in another order.
 template <class T, int R, class E> void assign(device_array<T, R>& out, const E& e, const gpu::on_stream& x = {}) {
   device::require();
   const auto expr = as_expression(e);
   static_assert(decltype(expr)::rank == R, "ttensor: the expression and the array have different ranks");
-  if (!(out.shape() == expr.shape())) out = device_array<T, R>(expr.shape());
-  run::device_map(x, out.data(), expr);
+  if (out.shape() == expr.shape() && !run::device_overlaps(out.data(), static_cast<std::size_t>(out.size()) * sizeof(T), expr)) {
+    run::device_map(x, out.data(), expr);
+  } else {  // the expression may read what out holds now
+    device_array<T, R> fresh(expr.shape());
+    run::device_map(x, fresh.data(), expr);
+    out = static_cast<device_array<T, R>&&>(fresh);
+  }
 }
 /// An array with what was asked for: wrt(x, gx) sends the derivative with respect to x to gx.
 template <class T, int R> run::into_gradient<T> wrt(const device_array<T, R>& x, device_array<T, R>& gradient) {

@@ -13,7 +13,7 @@ TTENSOR_BEGIN
 namespace gpu {  // not `cuda`: with `using namespace ttensor` that would hide or clash with CCCL's ::cuda
 /// Throws device_error for a failed call of the runtime.
 [[noreturn]] TTENSOR_NOINLINE inline void fail(cudaError_t e, const char* what) {
-  raise<device_error>(std::string("[device] ") + what + ": " + cudaGetErrorName(e) + ": " + cudaGetErrorString(e) + " [TT-G02]");
+  raise<device_error>(message("[device] ") + what + ": " + cudaGetErrorName(e) + ": " + cudaGetErrorString(e) + " [TT-G02]");
 }
 inline void check(cudaError_t e, const char* what) {
   if (TTENSOR_UNLIKELY(e != cudaSuccess)) fail(e, what);
@@ -69,7 +69,7 @@ struct device {
   static const char* why() { return gpu::reason(gpu::probe()); }
   /// device_error with the reason when there is none: for code that asks for the device explicitly.
   static void require() {
-    if (TTENSOR_UNLIKELY(!available())) raise<device_error>(std::string("[device] no usable device: ") + why() + "; run on the host instead [TT-G01]");
+    if (TTENSOR_UNLIKELY(!available())) raise<device_error>(message("[device] no usable device: ") + why() + "; run on the host instead [TT-G01]");
   }
   /// Waits for everything launched so far; device_error when any of it failed.
   static void synchronize() {

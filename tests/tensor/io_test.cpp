@@ -1,0 +1,103 @@
+// Random keys, printing, explain, npy files.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <ttensor/all.hpp>
+#include <ttensor/tensor/explain.hpp>
+#include <ttensor/tensor/npy.hpp>
+#include <ttensor/tensor/print.hpp>
+#include <ttensor/tensor/random.hpp>
+
+namespace tt = ttensor;
+using vec = tt::tensor<double, 1>;
+using mat = tt::tensor<double, 2>;
+
+TEST_CASE("numbers are a function of key and position") {
+  const tt::rng key(42);
+  const mat a = tt::normal<double>(key, {3, 5}), b = tt::normal<double>(key, {3, 5});
+  const vec longer = tt::normal<double>(key, {100});
+  for (int i = 0; i < 15; ++i) {
+    CHECK(a.data()[i] == b.data()[i]);
+    CHECK(a.data()[i] == longer(i));
+  }
+  const auto [p, q] = tt::split<2>(key);
+  CHECK(!(p == q));
+  CHECK(tt::split(key, 3)[1] == q);
+  CHECK(!(tt::fold_in(key, 0) == p));
+  const vec u = tt::uniform<double>(p, {20001}), n = tt::normal<double>(q, {20001});
+  CHECK(mean(u) == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(variance(u) == doctest::Approx(1.0 / 12).epsilon(0.05));
+  CHECK(std::abs(mean(n)) < 0.03);
+  CHECK(variance(n) == doctest::Approx(1).epsilon(0.05));
+  CHECK(min(u) >= 0);
+  CHECK(max(u) < 1);
+  const auto f = tt::uniform<float>(p, {1001});
+  CHECK(max(f) < 1);
+  const auto k = tt::integers<int>(key, {5000}, -3, 4);
+  CHECK(min(k) == -3);
+  CHECK(max(k) == 3);
+  CHECK_THROWS_AS(tt::integers<int>(key, {5}, 3, 3), tt::domain_error);
+  const auto o = tt::permutation(key, 1000);
+  CHECK(std::set<std::int64_t>(o.data(), o.data() + 1000).size() == 1000);
+  CHECK(o(0) + o(1) * 1000 + o(2) * 1000000 != 2001000);
+}
+
+TEST_CASE("printing") {
+  std::ostringstream o;
+  o << mat{{1, 2.5, -3}, {4, 5, 6}} << '\n' << tt::arange<int>(3) + 1 << '\n' << (vec{1, 2} > 1.0) << '\n' << tt::dual<double>(1.5, 2);
+  CHECK(o.str() == "[[ 1., 2.5, -3.],\n [ 4.,  5.,  6.]]\n[1, 2, 3]\n[false,  true]\ndual(1.5, 2.)");
+  CHECK(to_string(tt::arange<int>(2000)) == "[   0,    1,    2, ..., 1997, 1998, 1999]");
+  vec x{7, 8};
+  std::ostringstream e;
+  e << x(1);
+  CHECK(e.str() == "8");
+}
+
+TEST_CASE("explain prints the program and the plan") {
+  const mat a{{1, 2}, {3, 4}};
+  const std::string s = explain(exp(-a * a) * 2.0);
+  CHECK(s.find("%4 = exp %3") != std::string::npos);
+  CHECK(s.find("plan: flat") != std::string::npos);
+  CHECK(s.find("x2: double scalar 2., in a register") != std::string::npos);
+  CHECK(s.find("64 read, 32 written") != std::string::npos);
+  CHECK(explain(transpose(a) + a).find("plan: tiled") != std::string::npos);
+  CHECK(explain(a + vec{1, 2}).find("plan: inner") != std::string::npos);
+  CHECK(tt::build_info().find("ttensor 0.1.0") == 0);
+}
+
+TEST_CASE("npy files") {
+  const std::string path = "ttensor_io_test.npy";
+  const mat a{{1, 2, 3}, {4, 5, 6}};
+  save_npy(path, a + 0.5);
+  const mat b = tt::load_npy<double, 2>(path);
+  CHECK(b(1, 2) == 6.5);
+  CHECK(b.shape() == a.shape());
+  CHECK_THROWS_AS((tt::load_npy<float, 2>(path)), tt::format_error);
+  CHECK_THROWS_AS((tt::load_npy<double, 1>(path)), tt::format_error);
+  CHECK_THROWS_AS((tt::load_npy<double, 1>("no/such/file.npy")), tt::io_error);
+  CHECK_THROWS_AS(save_npy("no/such/file.npy", a), tt::io_error);
+  std::string bytes;
+  {
+    std::ifstream f(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(f), {});
+  }
+  for (std::size_t n : {std::size_t(0), std::size_t(5), std::size_t(9), std::size_t(60), bytes.size() - 1}) {
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(n));
+    CAPTURE(n);
+    CHECK_THROWS_AS((tt::load_npy<double, 2>(path)), tt::format_error);
+  }
+  std::string fortran = bytes;
+  fortran.replace(fortran.find("False"), 5, "True ");
+  std::ofstream(path, std::ios::binary).write(fortran.data(), static_cast<std::streamsize>(fortran.size()));
+  const mat c = tt::load_npy<double, 2>(path);
+  CHECK(c(0, 1) == 3.5);
+  save_npy(path, tt::tensor<int, 1>{1, -2});
+  CHECK(tt::load_npy<int, 1>(path)(1) == -2);
+  save_npy(path, tt::tensor<double, 0>(3.0));
+  CHECK(double(tt::load_npy<double, 0>(path)) == 3);
+  std::remove(path.c_str());
+}

@@ -1,0 +1,115 @@
+// Reductions: every call form, element types, long rows against a plain sum, NaN and empty ranges, mapped arrays.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <ttensor/all.hpp>
+#include <vector>
+
+namespace tt = ttensor;
+using vec = tt::tensor<double, 1>;
+using mat = tt::tensor<double, 2>;
+
+namespace {
+std::vector<double> list(const auto& t) {
+  const auto e = tt::eval(tt::to<double>(t));
+  return {e.data(), e.data() + e.size()};
+}
+using L = std::vector<double>;
+}  // namespace
+
+TEST_CASE("call forms") {
+  const mat x{{1, 2, 3}, {6, 5, 4}};
+  CHECK(sum(x) == 21);
+  CHECK(list(sum(x, 0)) == L{7, 7, 7});
+  CHECK(list(sum(x, -1)) == L{6, 15});
+  CHECK(sum(x, 1, tt::keepdims).shape() == tt::dims<2>{{2, 1}});
+  CHECK(sum(x, tt::axes{0, 1}) == 21);
+  CHECK(sum(x, tt::keepdims).shape() == tt::dims<2>{{1, 1}});
+  CHECK(max(x) == 6);
+  CHECK(list(max(x, 0)) == L{6, 5, 4});
+  CHECK(list(max(x + x, tt::axes{1}, tt::keepdims)) == L{6, 12});
+  CHECK(list(min(x, 1)) == L{1, 4});
+  CHECK(mean(x) == 3.5);
+  CHECK(list(mean(x, 1)) == L{2, 5});
+  CHECK(prod(x) == 720);
+  CHECK(list(prod(x, 0)) == L{6, 10, 12});
+  CHECK(variance(x) == doctest::Approx(35.0 / 12).epsilon(1e-15));
+  CHECK(list(stddev(x, 0)) == L{2.5, 1.5, 0.5});
+  CHECK(norm(vec{3, 4}) == 5);
+  CHECK(any(x > 5.0));
+  CHECK(!tt::all(x > 1.0));
+  CHECK(list(tt::all(x > 1.0, 1)) == L{0, 1});
+  CHECK(list(count_nonzero(x > 2.0, 0)) == L{1, 1, 2});
+  CHECK(argmax(x) == 3);
+  CHECK(list(argmin(x, 1)) == L{0, 2});
+  CHECK(list(argmax(transpose(x), 1)) == L{1, 1, 1});
+  const tt::tensor<double, 3> t = reshape(tt::arange<double>(24), 2, 3, 4) + 0.0;
+  CHECK(list(sum(t, tt::axes{0, 2})) == L{60, 92, 124});
+  CHECK(list(max(t, tt::axes{0, 2})) == L{15, 19, 23});
+  CHECK_THROWS_AS(sum(x, 2), tt::axis_error);
+  CHECK_THROWS_AS(sum(x, tt::axes{0, -2}), tt::axis_error);
+}
+
+TEST_CASE("element types") {
+  const tt::tensor<int, 1> i{1, 2, 4};
+  static_assert(std::is_same_v<decltype(sum(i)), std::int64_t>);
+  static_assert(std::is_same_v<decltype(prod(i)), std::int64_t>);
+  static_assert(std::is_same_v<decltype(mean(i)), double>);
+  static_assert(std::is_same_v<decltype(max(i)), int>);
+  static_assert(std::is_same_v<decltype(max(i > 1)), bool>);
+  static_assert(std::is_same_v<decltype(mean(tt::tensor<float, 1>{1})), float>);
+  CHECK(mean(i) == 7.0 / 3);
+  CHECK(prod(i) == 8);
+  CHECK(max(i) == 4);
+  CHECK(sum(i > 1) == 2);
+}
+
+TEST_CASE("long and odd lengths agree with a plain loop") {
+  for (tt::index_t n : {1, 7, 8, 9, 63, 65, 1000, 40000}) {
+    vec x(n);
+    double s = 0, m = -1e300, q = 0;
+    for (tt::index_t i = 0; i < n; ++i) {
+      const double v = std::sin(double(i) * 1.7) * 3;
+      x(i) = v;
+      s += v;
+      m = v > m ? v : m;
+      q += std::exp(v);
+    }
+    CHECK(sum(x) == doctest::Approx(s).epsilon(1e-12));
+    CHECK(max(x) == m);
+    CHECK(logsumexp(x) == doctest::Approx(std::log(q)).epsilon(1e-13));
+    const mat two = broadcast_to(x, {2, n}) + 0.0;
+    CHECK(max(two, 1)(1) == m);
+    CHECK(max(two, 0)(n - 1) == x(n - 1));
+    CHECK(sum(softmax(two, 1), 1)(0) == doctest::Approx(1).epsilon(1e-13));
+    vec nan = x;
+    nan(n / 2) = std::numeric_limits<double>::quiet_NaN();
+    CHECK(std::isnan(max(nan)));
+    CHECK(std::isnan(min(nan)));
+    CHECK(argmax(nan) == n / 2);
+  }
+}
+
+TEST_CASE("empty ranges") {
+  const mat none = tt::zeros<double>(0, 3);
+  CHECK(sum(none) == 0);
+  CHECK(prod(none) == 1);
+  CHECK(list(sum(none, 0)) == L{0, 0, 0});
+  CHECK(std::isnan(mean(none)));
+  CHECK(logsumexp(none) == -std::numeric_limits<double>::infinity());
+  CHECK(tt::all(none > 0.0));
+  CHECK(!any(none > 0.0));
+  CHECK_THROWS_WITH_AS(max(none), "[max] of an empty range has no value: shape (0,3); check the size first [TT-D02]", tt::domain_error);
+  CHECK_THROWS_AS(min(none, 0), tt::domain_error);
+  CHECK(max(none, 1).size() == 0);
+}
+
+TEST_CASE("mapped over examples, one-element examples too") {
+  const mat x{{1}, {2}, {3}}, y{{1, 4}, {2, 2}, {3, 0}};
+  CHECK(list(tt::vmap([](const auto& v) { return sum(v); })(x)) == L{1, 2, 3});
+  CHECK(list(tt::vmap([](const auto& v) { return max(v); })(y)) == L{4, 2, 3});
+  CHECK(list(tt::vmap([](const auto& v) { return argmax(v); })(y)) == L{1, 0, 0});
+  CHECK(list(tt::vmap(tt::grad([](const auto& v) { return max(v); }))(y)) == L{0, 1, 0.5, 0.5, 1, 0});
+  CHECK(list(tt::vmap(tt::grad([](const auto& v) { return prod(v); }))(y)) == L{4, 1, 2, 2, 0, 3});
+}
