@@ -205,6 +205,7 @@ template <class A, class... R> constexpr auto deepest_of() {
 /// pack, else (integers only) the floating type beside them; void: nothing.
 template <class A> struct pack_element { using type = void; };
 template <class T, int N> struct pack_element<pack<T, N>> { using type = T; };
+template <class T, int N> struct pack_element<device_pack<T, N>> { using type = T; };
 template <class... A> struct weak_target { using type = void; };
 template <class A, class... R> struct weak_target<A, R...> { using type = typename decltype([] {
   using rest = typename weak_target<R...>::type;
