@@ -3,6 +3,7 @@
 // A statement of scalar S = D<var<X>> (D: duals and batch levels outside the tape) has one slot for every plane of D. The
 // node keeps nothing per element but the leaves that some derivative rule reads; values are recomputed in the loop.
 #pragma once
+#include "../ops/power.hpp"
 #include "../run/back.hpp"
 #include "backward.hpp"
 

@@ -180,8 +180,10 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
 
   // The tree of pack::fold (lane i with lane i + n/2, then the first half again) without leaving the registers.
   template <int Half, class V> TTENSOR_INLINE static V fold_lanes(V v) {
-    V other;
+    V other = v;
+#if TTENSOR_HAS_REGISTERS
     [&]<int... I>(std::integer_sequence<int, I...>) { other.r[0] = __builtin_shufflevector(v.r[0], v.r[0], (I ^ Half)...); }(std::make_integer_sequence<int, V::width>{});
+#endif
     v = Red::combine(v, other);
     if constexpr (Half > 1) return fold_lanes<Half / 2>(v);
     else return v;

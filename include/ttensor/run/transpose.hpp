@@ -1,12 +1,14 @@
 // Copying a transposed block: whole registers are read, transposed among themselves and written.
 #pragma once
 #include <cstring>
+#include "../base/meta.hpp"
 #include "../num/simd.hpp"
 
 TTENSOR_BEGIN
 namespace run {
 namespace transpose_detail {
 
+#if TTENSOR_HAS_REGISTERS
 template <class V, int W, int H, int... I> TTENSOR_INLINE void exchange(V& a, V& b, std::integer_sequence<int, I...>) {
   const V low = __builtin_shufflevector(a, b, ((I & H) ? W + I - H : I)...);
   b = __builtin_shufflevector(a, b, ((I & H) ? W + I : I + H)...);
@@ -18,10 +20,13 @@ template <class V, int W, int H> TTENSOR_INLINE void rounds(V* q) {
     if (!(r & H)) exchange<V, W, H>(q[r], q[r + H], std::make_integer_sequence<int, W>{});
   if constexpr (2 * H < W) rounds<V, W, 2 * H>(q);
 }
+#endif
 /// to(y, x) = from(x, y): columns of `from` (h elements of Bytes, contiguous) become rows of `to`.
 template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const char* from, index_t from_column, index_t h, index_t w) {
-  constexpr int B = static_cast<int>(sizeof(U)), W = TTENSOR_SIMD_BYTES / B;
+  constexpr int B = static_cast<int>(sizeof(U));
+  [[maybe_unused]] constexpr int W = TTENSOR_SIMD_BYTES / B;
   index_t y = 0;
+#if TTENSOR_HAS_REGISTERS
   if constexpr (W > 1) {
     typedef U V __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
     for (; y + W <= h; y += W) {
@@ -36,6 +41,7 @@ template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const ch
         for (int k = 0; k < W; ++k) __builtin_memcpy(to + (y + k) * to_row + x * B, from + x * from_column + (y + k) * B, B);
     }
   }
+#endif
   for (; y < h; ++y)
     for (index_t x = 0; x < w; ++x) __builtin_memcpy(to + y * to_row + x * B, from + x * from_column + y * B, B);
 }

@@ -66,8 +66,8 @@ template <array_like A> std::string explain(const A& a) {
   n.lanes = T::kernel::N;
   const index_t elements = n.size();
 
-  std::string s = scalar_type_text<S>() + ' ' + shape::text(shape);
-  if constexpr (T::levels > 0) s += ", batch axes in front: " + shape::text(st.extent);
+  std::string s = scalar_type_text<S>() + ' ' + shape::text(shape).c_str();
+  if constexpr (T::levels > 0) s += std::string(", batch axes in front: ") + shape::text(st.extent).c_str();
   s += "\nprogram: " + counted(P::length, "instruction", "instructions") + "\n" + listing(P{});
   s += "leaves:\n";
   index_t read = 0, written = 0;
@@ -76,7 +76,7 @@ template <array_like A> std::string explain(const A& a) {
     s += "  x" + std::to_string(slot++) + ": " + scalar_type_text<typename L::scalar>();
     constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
     if constexpr (is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0) s += " scalar " + print_detail::text(l.value);
-    else s += ' ' + shape::text(l.shape());
+    else s += ' ' + shape::text(l.shape()).c_str();
     index_t bytes = 0;
     std::string strides;
     l.planes([&](auto, const auto&) {
@@ -86,7 +86,7 @@ template <array_like A> std::string explain(const A& a) {
         t[d] = st.plane[k].stride[d];
         if (t[d] != 0) own *= st.extent[d];
       }
-      if (strides.empty()) strides = shape::text(t);
+      if (strides.empty()) strides = shape::text(t).c_str();
       if (!uniform) bytes += own;
       ++k;
     });

@@ -96,7 +96,7 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   std::fseek(f.f, at, SEEK_SET);
   index_t bytes = 0;
   if (__builtin_mul_overflow(n, static_cast<index_t>(sizeof(T)), &bytes) || at < 0 || end_at - at < bytes)
-    npy_detail::bad(path, "is truncated: shape " + shape::text(e) + " needs " + std::to_string(n) + " elements, the file holds " + std::to_string((end_at - at) / static_cast<long>(sizeof(T))));
+    npy_detail::bad(path, std::string("is truncated: shape ") + shape::text(e).c_str() + " needs " + std::to_string(n) + " elements, the file holds " + std::to_string((end_at - at) / static_cast<long>(sizeof(T))));
   store<T> s = store<T>::make(n);
   if (n != 0 && std::fread(s.writable(), sizeof(T), static_cast<std::size_t>(n), f.f) != static_cast<std::size_t>(n)) raise<io_error>("[load_npy] reading '" + path + "' failed [TT-O03]");
   if (!fortran || R < 2) return tensor<T, R>(static_cast<store<T>&&>(s), e);
