@@ -171,9 +171,9 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
       }
     if (!direct) {
       if (!strided) strided.reset(new pending[static_cast<std::size_t>(l.targets)]);
-      strided[strided_count].target = g;
-      strided[strided_count].temporary = s->another(inner_size);
-      s = strided[strided_count++].temporary.get();
+      strided[static_cast<std::size_t>(strided_count)].target = g;
+      strided[static_cast<std::size_t>(strided_count)].temporary = s->another(inner_size);
+      s = strided[static_cast<std::size_t>(strided_count++)].temporary.get();
       fresh = true;
       offset = 0;
       walk = whole;
@@ -196,11 +196,11 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   run::driver(s, l.kernel, true, false).run();
 
   for (int i = 0; i < strided_count; ++i) {
-    const int g = strided[i].target;
+    const int g = strided[static_cast<std::size_t>(i)].target;
     adjoint_plane from[run::max_planes];
     to[g]->make_open(batch);
     to[g]->planes(part);
-    strided[i].temporary->planes(from);
+    strided[static_cast<std::size_t>(i)].temporary->planes(from);
     for (int q = 0; q < px; ++q) {
       index_t stride[run::max_rank];
       for (int d = 0; d < levels; ++d) stride[d] = part[q].extent[d] == 1 ? 0 : part[q].stride[d];

@@ -56,7 +56,7 @@ template <class S, int R, int Q> void nested_shape(const nested_t<S, R>& l, dims
 }
 template <class S, int R, int Q> void nested_fill(const nested_t<S, R>& l, store<S>& to, const dims<Q>& e, index_t& at, int d) {
   if (static_cast<index_t>(l.size()) != e[d])
-    raise<shape_error>("[tensor] ragged braces: a row of " + to_message(l.size()) + " elements where " + to_message(e[d]) +
+    raise<shape_error>("[tensor] ragged braces: a row of " + to_message(static_cast<std::int64_t>(l.size())) + " elements where " + to_message(e[d]) +
                               " were expected; give every row the same length [TT-S04]");
   for (const auto& x : l) {
     if constexpr (R > 1) nested_fill<S, R - 1>(x, to, e, at, d + 1);
