@@ -30,7 +30,9 @@ template <class X> output array_output(std::uint32_t id) {
 }
 /// The adjoint of a scalar output, taken out.
 template <class X> X take_scalar(tape& t, const output& o) {
-  X& a = t.pool<scalar_pool<X>>().seed(o.scalar.offset());
+  auto& pool = t.pool<scalar_pool<X>>();
+  pool.ready();
+  X& a = pool.adjoint[o.scalar.offset()];
   X r(a);
   a = X(0);
   return r;
