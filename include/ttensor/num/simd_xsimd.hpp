@@ -2,7 +2,7 @@
 #pragma once
 #include "simd_types.hpp"
 
-#if TTENSOR_HAS_REGISTERS
+#if TTENSOR_HAS_REGISTERS && (!defined(__SSE2__) || defined(TTENSOR_USE_XSIMD))  // included alone on x86: nothing
 
 #if !__has_include(<xsimd/xsimd.hpp>)
 #error "ttensor: xsimd is missing: install it (Debian: libxsimd-dev; conda, vcpkg: xsimd), or define TTENSOR_NO_SIMD for a plain scalar build"
