@@ -224,7 +224,7 @@ template <int Full, int InnerLevels, int Own> struct target_noter {  // Own: axe
     if (v.active()) r.target[targets].scalar = v.ref();
     ++targets;
   }
-  template <int Q> void array(const token_ref& slot, const layout_map<Q>& m) const {
+  template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {
     index_t* s = next_stride();
     back_target& t = r.target[targets++];
     if (!slot) return;
@@ -236,7 +236,7 @@ template <int Full, int InnerLevels, int Own> struct target_noter {  // Own: axe
   }
 };
 /// The elements of a plane in a store of their own, row-major; `p` then describes that.
-template <class T, int Q> store<T> copied(plane<Q>& p) {
+template <class T, int Q> TTENSOR_NOINLINE store<T> copied(plane<Q>& p) {
   store<T> s = store<T>::make(shape::size(p.extent));
   T* to = s.writable();
   dims<Q> i{};

@@ -5,9 +5,13 @@
 
 TTENSOR_BEGIN
 
-template <class T> struct snapshot<batched<T>> {
-  snapshot<T> inner;
+template <class T, bool Owns> struct snapshot<batched<T>, Owns> {
+  snapshot<T, Owns> inner;
   index_t batch = 1, size = 0;  // examples; elements of one example
+  static constexpr int holds = snapshot<T>::holds;
+  template <int First> void give(mem::hold* to) { inner.template give<First>(to); }
+  snapshot<batched<T>, false> bare() const { return {inner.bare(), batch, size}; }
+  snapshot<batched<T>> owning() const { return {inner.owning(), batch, size}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     inner.planes([&]<class U, int B>(std::type_identity<U> t, const U* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
       dims<B + 1> e{}, s{};

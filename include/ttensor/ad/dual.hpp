@@ -102,9 +102,24 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
 };
 
 // ---- arrays of duals: one store per plane -----------------------------------------------------------------------------
-template <class T, int N> struct snapshot<dual<T, N>> {
-  snapshot<T> value;
-  array<snapshot<T>, N> tangent;
+template <class T, int N, bool Owns> struct snapshot<dual<T, N>, Owns> {
+  snapshot<T, Owns> value;
+  array<snapshot<T, Owns>, N> tangent;
+  static constexpr int holds = (1 + N) * snapshot<T>::holds;
+  template <int First> void give(mem::hold* to) {
+    value.template give<First>(to);
+    static_for<N>([&](auto k) { tangent[k()].template give<First + (1 + k()) * snapshot<T>::holds>(to); });
+  }
+  snapshot<dual<T, N>, false> bare() const {
+    snapshot<dual<T, N>, false> s{value.bare(), {}};
+    for (int k = 0; k < N; ++k) s.tangent[k] = tangent[k].bare();
+    return s;
+  }
+  snapshot<dual<T, N>> owning() const {
+    snapshot<dual<T, N>> s{value.owning(), {}};
+    for (int k = 0; k < N; ++k) s.tangent[k] = tangent[k].owning();
+    return s;
+  }
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     value.planes(f);
     for (int k = 0; k < N; ++k) tangent[k].planes(f);

@@ -17,8 +17,8 @@ template <class S, class E> struct nested_statement_node final : tape_node {
   static constexpr auto table = facts<active>(prog{});
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    using leaves = bundle<decltype(untape_leaf(std::declval<const L&>()))...>;
-    using taped_leaves = bundle<L...>;
+    using leaves = bundle<decltype(untape_leaf(expr::keeping(std::declval<const L&>())))...>;
+    using taped_leaves = bundle<std::remove_cvref_t<decltype(expr::keeping(std::declval<const L&>()))>...>;
   };
   typename with<leaf_list>::leaves leaves;
   typename with<leaf_list>::taped_leaves taped_leaves;  // for their slots
@@ -39,15 +39,15 @@ template <class S, class E> struct nested_statement_node final : tape_node {
 
  private:
   nested_statement_node(typename with<leaf_list>::taped_leaves l, const dims<full>& x, const dims<full>& os, int)
-      : leaves(untape_all(l, leaf_list{})), taped_leaves(l), extent(x), out_stride(os) {}
+      : leaves(untape_all(l)), taped_leaves(l), extent(x), out_stride(os) {}
   template <class... L> static auto collect(const E& e, type_list<L...>) {
     const void* at_leaf[sizeof...(L) + 1];
     int k = 0;
     e.leaves([&](const auto& l) { at_leaf[k++] = &l; });
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return make_bundle(*static_cast<const L*>(at_leaf[I])...); }(
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return make_bundle(expr::keeping(*static_cast<const L*>(at_leaf[I]))...); }(
         std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
   }
-  template <class... L> static auto untape_all(const bundle<L...>& l, type_list<L...>) {
+  template <class... L> static auto untape_all(const bundle<L...>& l) {
     return [&]<int... I>(std::integer_sequence<int, I...>) { return make_bundle(untape_leaf(at<I>(l))...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
   }
   dims<R> shape() const {
@@ -167,7 +167,7 @@ template <class S, class E> struct nested_statement_node final : tape_node {
       const X total = sum_rule<X>::template evaluate<false>(part, part.map.extent, every).scalar();
       scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), s.ref().bits, total);
     }
-    template <int Q> void array(const token_ref& slot, const layout_map<Q>& m) const {
+    template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {
       const auto part = plane_of<P>(g, vars - 1 - k++);
       if (!slot) return;
       constexpr int D = decltype(part.map.extent)::size(), outer = Q - Own;  // batch axes outside the tape lead both

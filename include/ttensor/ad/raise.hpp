@@ -10,12 +10,12 @@ namespace ad {
 template <class S, class X> inline constexpr bool is_older_v = has_var_v<S> && is_differentiable_v<elem_t<S>> && (depth_v<S> <= depth_v<X>);
 template <class S, class X> using raised_t = var<reelem_t<X, elem_t<S>>>;
 
-template <class X, class S, int R> auto raised(const leaf<S, R>& l) {
+template <class X, class S, int R, bool O> auto raised(const leaf<S, R, O>& l) {
   if constexpr (!is_older_v<S, X>) {
     return l;
   } else {
     using Y = reelem_t<X, elem_t<S>>;
-    if constexpr (depth_v<S> == depth_v<X>) return leaf<var<Y>, R>{{l.data, {}}, l.map};
+    if constexpr (depth_v<S> == depth_v<X>) return leaf<var<Y>, R, O>{{l.data, {}}, l.map};
     else return leaf<var<Y>, R>{{statement_rule<Y>::evaluate(l, l.shape()).snap(), {}}, layout_map<R>::row_major(l.shape())};
   }
 }
@@ -27,6 +27,7 @@ template <class X, int D, int K, class S, int R> auto raised(const arg<D, K, S, 
   if constexpr (!is_older_v<S, X>) return a;
   else return arg<D, K, raised_t<S, X>, R>{a.extent};
 }
+template <class X, class E, int Holds> auto raised(const owned<E, Holds>& e);
 template <class X, class Op, class... A> auto raised(const node<Op, A...>& e);
 template <class X, int D, class Body, class... B> auto raised(const let_node<D, Body, B...>& e);
 template <class X, class Op, class... A> auto raised(const node<Op, A...>& e) {
@@ -40,6 +41,7 @@ template <class X, int D, class Body, class... B> auto raised(const let_node<D, 
     return let_node<D, decltype(body), std::remove_cvref_t<decltype(at<I>(bound))>...>{bound, body};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
 }
+template <class X, class E, int Holds> auto raised(const owned<E, Holds>& e) { return raised<X>(expr::tree(e)); }
 template <class X, class... L> constexpr bool any_older(type_list<L...>) { return (is_older_v<typename L::scalar, X> || ...); }
 /// True when the statement `E` of the tape level var<X> holds a leaf of an older tape.
 template <class E, class X> inline constexpr bool needs_raising_v = has_var_v<X> && any_older<X>(leaves_of_t<E>{});

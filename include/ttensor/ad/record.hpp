@@ -105,6 +105,14 @@ template <class Op> inline constexpr bool is_costly_v = std::is_base_of_v<real_e
 template <int K> constexpr bool costly(ld<K>) { return false; }
 template <class Op, int... I> constexpr bool costly(ins<Op, I...>) { return is_costly_v<Op>; }
 template <int Root, class... Ins> constexpr bool any_costly(program<Root, Ins...>) { return (costly(Ins{}) || ...); }
+/// to[i] = by * from[i], or to[i] += that; a zero absorbs what it meets.
+template <class X> TTENSOR_NOINLINE void scale(X* to, const X* from, index_t n, X by, bool add) {
+  constexpr int N = native_width_v<X>;
+  index_t i = 0;
+  auto one = [&]<class V>(const V& v, const V& old) { return add ? apply<add_op>(old, apply<absorb_op>(V(by), v)) : apply<absorb_op>(V(by), v); };
+  for (; i + N <= n; i += N) store_as(one(load_as<pack<X, N>>(from + i), load_as<pack<X, N>>(to + i)), to + i);
+  for (; i < n; ++i) to[i] = one(from[i], to[i]);
+}
 /// Gradient of a sum: its pieces, for a cotangent of 1.
 template <class X> struct sum_node final : tape_node {
   struct piece {
@@ -133,16 +141,13 @@ template <class X> struct sum_node final : tape_node {
         to.live = true;
         continue;
       }
-      const dims<1> n{{g.size()}};
-      const auto scaled = expr::make_node<absorb_op>(scalar_leaf<X>{ct}, leaf<X, 1>{g.snap(), layout_map<1>::row_major(n)});
-      if (whole && !to.live) {
-        to.adjoint = statement_rule<X>::evaluate(scaled, n);
-        to.live = true;
-      } else if (whole) {
-        auto total = expr::make_node<add_op>(leaf<X, 1>{to.adjoint.snap(), layout_map<1>::row_major(n)}, std::remove_cvref_t<decltype(scaled)>(scaled));
-        statement_rule<X>::evaluate_into(to.adjoint, total, n);
+      const bool first = whole && !to.live;
+      if (first) to.make_fresh(nullptr);
+      if (whole) {
+        scale(to.adjoint.writable(), g.data(), g.size(), ct, !first);
       } else {
-        store<X> piece_of = statement_rule<X>::evaluate(scaled, n);
+        store<X> piece_of = store<X>::make(g.size());
+        scale(piece_of.writable(), g.data(), g.size(), ct, false);
         X* base = to.open().writable();
         add_strided<X>(reinterpret_cast<char*>(base + p.target.offset), reinterpret_cast<const index_t*>(strides.data() + p.first_stride),
                        reinterpret_cast<const char*>(piece_of.data()), extent.data(), static_cast<int>(extent.size()));
@@ -210,7 +215,7 @@ struct serial_finder {
   void scalar(const auto& v) const {
     if (v.active()) see(v.serial());
   }
-  void array(const token_ref& slot, const auto&) const {
+  void array(token_ptr slot, const auto&) const {
     if (slot) see(slot->tape_serial);
   }
 };

@@ -288,17 +288,33 @@ class tape {
 };
 
 /// Names a slot of a tape that may have ended; shared by the tensors, views and leaves that stand for one taped value.
-struct slot_token {
+struct slot_token : mem::counted {
   std::uint64_t tape_serial;
   std::uint32_t id;
-  std::uint32_t holders;
   mutable bool read = false;     // scalars name elements of the slot: it may not be written
   mutable bool written = false;  // elements are written in place: reads leave entries
+  slot_token(std::uint64_t serial, std::uint32_t i) : counted{1, [](counted* c) noexcept { delete static_cast<slot_token*>(c); }}, tape_serial(serial), id(i) {}
+};
+/// A token that somebody else holds, or none.
+struct token_ptr {
+  slot_token* t = nullptr;
+  explicit operator bool() const { return t != nullptr; }
+  const slot_token* operator->() const { return t; }
 };
 class token_ref {
  public:
   token_ref() = default;
-  token_ref(std::uint64_t serial, std::uint32_t id) : t_(new slot_token{serial, id, 1, false, false}) {}
+  token_ref(std::uint64_t serial, std::uint32_t id) : t_(new slot_token(serial, id)) {}
+  explicit token_ref(token_ptr p) : t_(p.t) {
+    if (t_) ++t_->holders;
+  }
+  operator token_ptr() const { return {t_}; }
+  /// Gives its hold away, for a list of holds.
+  TTENSOR_INLINE mem::hold release() noexcept {
+    const mem::hold h = t_ ? reinterpret_cast<mem::hold>(static_cast<mem::counted*>(t_)) | mem::counted_hold : mem::no_hold;
+    t_ = nullptr;
+    return h;
+  }
   token_ref(const token_ref& o) : t_(o.t_) {
     if (t_) ++t_->holders;
   }
@@ -308,14 +324,14 @@ class token_ref {
     return *this;
   }
   ~token_ref() {
-    if (t_) release(t_);
+    if (t_) drop(t_);
   }
   explicit operator bool() const { return t_ != nullptr; }
   const slot_token* operator->() const { return t_; }
   bool shared() const { return t_->holders > 1; }
 
  private:
-  TTENSOR_NOINLINE static void release(slot_token* t) noexcept {  // a call where expressions of many leaves are dropped
+  TTENSOR_NOINLINE static void drop(slot_token* t) noexcept {  // a call where expressions of many leaves are dropped
     if (--t->holders == 0) delete t;
   }
   slot_token* t_ = nullptr;

@@ -20,12 +20,12 @@ template <class S> using taped_t = typename taped<S>::inner;
 
 /// Visits what a leaf has on the tape, in plane order of the kinds outside the tape: f.array(slot, map) for taped stores,
 /// where batch axes outside the tape lead the map, and f.scalar(var) for taped scalars.
-template <class X, int R, class F> void each_taped(const snapshot<var<X>>& s, const layout_map<R>& m, F&& f) { f.array(s.slot, m); }
-template <class T, int N, int R, class F> void each_taped(const snapshot<dual<T, N>>& s, const layout_map<R>& m, F&& f) {
+template <class X, bool O, int R, class F> void each_taped(const snapshot<var<X>, O>& s, const layout_map<R>& m, F&& f) { f.array(s.slot, m); }
+template <class T, int N, bool O, int R, class F> void each_taped(const snapshot<dual<T, N>, O>& s, const layout_map<R>& m, F&& f) {
   each_taped(s.value, m, f);
   for (int k = 0; k < N; ++k) each_taped(s.tangent[k], m, f);
 }
-template <class T, int R, class F> void each_taped(const snapshot<batched<T>>& s, const layout_map<R>& m, F&& f) {
+template <class T, bool O, int R, class F> void each_taped(const snapshot<batched<T>, O>& s, const layout_map<R>& m, F&& f) {
   layout_map<R + 1> w{m.offset, {}, {}};
   w.extent[0] = s.batch;
   w.stride[0] = s.batch == 1 ? 0 : s.size;
@@ -38,7 +38,7 @@ template <class T, int N, class F> void each_taped(const dual<T, N>& s, F&& f) {
   each_taped(s.value, f);
   for (int k = 0; k < N; ++k) each_taped(s.tangent_at(k), f);
 }
-template <class S, int R, class F> void each_taped(const leaf<S, R>& l, F&& f) { each_taped(l.data, l.map, f); }
+template <class S, int R, bool O, class F> void each_taped(const leaf<S, R, O>& l, F&& f) { each_taped(l.data, l.map, f); }
 template <class S, class F> void each_taped(const scalar_leaf<S>& l, F&& f) { each_taped(l.value, f); }
 
 template <class X, class F> void each_var(store<var<X>>& s, F&& f) { f(s); }

@@ -14,14 +14,14 @@ template <class X> struct untaped<var<X>> { using type = X; };
 template <class T, int N> struct untaped<dual<T, N>> { using type = dual<untaped_t<T>, N>; };
 template <class T> struct untaped<batched<T>> { using type = batched<untaped_t<T>>; };
 
-template <class X> snapshot<X> untape(const snapshot<var<X>>& s) { return s.value; }
-template <class T, int N> auto untape(const snapshot<dual<T, N>>& s) {
-  snapshot<dual<untaped_t<T>, N>> r;
+template <class X, bool O> snapshot<X, O> untape(const snapshot<var<X>, O>& s) { return s.value; }
+template <class T, int N, bool O> auto untape(const snapshot<dual<T, N>, O>& s) {
+  snapshot<dual<untaped_t<T>, N>, O> r;
   r.value = untape(s.value);
   for (int k = 0; k < N; ++k) r.tangent[k] = untape(s.tangent[k]);
   return r;
 }
-template <class T> snapshot<batched<untaped_t<T>>> untape(const snapshot<batched<T>>& s) { return {untape(s.inner), s.batch, s.size}; }
+template <class T, bool O> snapshot<batched<untaped_t<T>>, O> untape(const snapshot<batched<T>, O>& s) { return {untape(s.inner), s.batch, s.size}; }
 template <class X> X untape_scalar(const var<X>& s) { return s.value(); }
 template <class T, int N> dual<untaped_t<T>, N> untape_scalar(const dual<T, N>& s) {
   dual<untaped_t<T>, N> r;
@@ -31,8 +31,8 @@ template <class T, int N> dual<untaped_t<T>, N> untape_scalar(const dual<T, N>& 
 }
 
 /// Leaves of the statement below the tape.
-template <class S, int R> auto untape_leaf(const leaf<S, R>& l) {
-  if constexpr (has_var_v<S> && is_differentiable_v<elem_t<S>>) return leaf<untaped_t<S>, R>{untape(l.data), l.map};
+template <class S, int R, bool O> auto untape_leaf(const leaf<S, R, O>& l) {
+  if constexpr (has_var_v<S> && is_differentiable_v<elem_t<S>>) return leaf<untaped_t<S>, R, O>{untape(l.data), l.map};
   else return l;
 }
 template <class S> auto untape_leaf(const scalar_leaf<S>& l) {
@@ -40,7 +40,8 @@ template <class S> auto untape_leaf(const scalar_leaf<S>& l) {
   else return l;
 }
 
-/// The same expression below the tape.
+/// The same expression below the tape; alive as long as `e` is.
+template <class E, int Holds> auto untape_expression(const owned<E, Holds>& e);
 template <class Op, class... A> auto untape_expression(const node<Op, A...>& e);
 template <int D, int K, class S, int R> auto untape_expression(const arg<D, K, S, R>& a);
 template <int D, class Body, class... B> auto untape_expression(const let_node<D, Body, B...>& e);
@@ -57,6 +58,7 @@ template <int D, class Body, class... B> auto untape_expression(const let_node<D
     return let_node<D, decltype(body), std::remove_cvref_t<decltype(at<I>(bound))>...>{bound, body};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
 }
+template <class E, int Holds> auto untape_expression(const owned<E, Holds>& e) { return untape_expression(expr::tree(e)); }
 /// A result computed below the tape as scalars S, without slots yet.
 template <class S> store<S> retape(store<untaped_t<S>> v) {
   if constexpr (is_var_v<S>) {

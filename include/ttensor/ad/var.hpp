@@ -288,9 +288,16 @@ template <class T> struct kind_rule<var<T>> {
 };
 
 // ---- arrays: a store of values and a slot ------------------------------------------------------------------------------
-template <class T> struct snapshot<var<T>> {
-  snapshot<T> value;
-  token_ref slot;
+template <class T, bool Owns> struct snapshot<var<T>, Owns> {
+  snapshot<T, Owns> value;
+  std::conditional_t<Owns, token_ref, token_ptr> slot;
+  static constexpr int holds = 1 + snapshot<T>::holds;
+  template <int First> TTENSOR_INLINE void give(mem::hold* to) {
+    value.template give<First>(to);
+    to[First + snapshot<T>::holds] = slot.release();
+  }
+  TTENSOR_INLINE snapshot<var<T>, false> bare() const { return {value.bare(), slot}; }
+  snapshot<var<T>> owning() const { return {value.owning(), token_ref(slot)}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const { value.planes(f); }
 };
 template <class T> class store<var<T>> {

@@ -17,7 +17,7 @@ class message {
   message(const char* s = "") { append(s); }
   template <class S> requires requires(const S& s) { { s.c_str() } -> std::same_as<const char*>; }  // a std::string will do
   message(const S& s) : message(s.c_str()) {}
-  message(const message& o) noexcept { append(o.c_str()); }
+  TTENSOR_NOINLINE message(const message& o) noexcept { append(o.c_str()); }
   message(message&& o) noexcept : text_(std::exchange(o.text_, nullptr)), size_(std::exchange(o.size_, 0)) {}
   message& operator=(message o) noexcept {
     std::swap(text_, o.text_);
@@ -27,15 +27,15 @@ class message {
   ~message() { std::free(text_); }
   const char* c_str() const noexcept { return text_ ? text_ : ""; }
   message& operator+=(const message& m) { return append(m.c_str()), *this; }
-  message& operator+=(char c) {
+  TTENSOR_NOINLINE message& operator+=(char c) {
     const char s[] = {c, 0};
     return append(s), *this;
   }
-  friend message operator+(message a, const message& b) { return a += b, a; }
-  friend message operator+(message a, char b) { return a += b, a; }
+  TTENSOR_NOINLINE friend message operator+(message a, const message& b) { return a += b, static_cast<message&&>(a); }
+  friend message operator+(message a, char b) { return a += b, static_cast<message&&>(a); }
 
  private:
-  void append(const char* s) noexcept {  // without memory the text stays short
+  TTENSOR_NOINLINE void append(const char* s) noexcept {  // without memory the text stays short
     const std::size_t more = std::strlen(s);
     if (more == 0) return;
     char* p = static_cast<char*>(std::realloc(text_, size_ + more + 1));
@@ -83,13 +83,12 @@ struct format_error : error { using error::error; };   // TT-F: a file whose con
 
 TTENSOR_BEGIN
 // Text builders: out of line, so that a check costs one compare and one cold call.
-template <class A> message shape_text(const A* extents, int rank) {
-  message s = "(";
-  for (int d = 0; d < rank; ++d) {
-    if (d) s += ',';
-    s += to_message(extents[d]);
-  }
-  return s + (rank == 1 ? ",)" : ")");
+TTENSOR_NOINLINE inline message shape_text(const index_t* extents, int rank) {
+  char text[24 * 16], *at = text;
+  *at++ = '(';
+  for (int d = 0; d < rank && d < 15; ++d) at += std::snprintf(at, 24, d ? ",%lld" : "%lld", static_cast<long long>(extents[d]));
+  std::snprintf(at, 4, rank == 1 ? ",)" : ")");
+  return text;
 }
 template <class Error> [[noreturn]] TTENSOR_NOINLINE void raise(message text) { TTENSOR_THROW(Error(std::move(text))); }
 TTENSOR_END

@@ -18,7 +18,7 @@ template <class T> struct batched;          // vmap
 template <class T> struct probe;            // looks at types only, see transform/level.hpp
 template <class T, auto Shape, class Space = host, class Layout = row_major> class tensor;
 template <class T, auto Shape> class tensor_view;
-template <class T, int R> struct leaf;
+template <class S, int R, bool Owns> struct leaf;
 template <class T, int N> struct pack;
 template <class T, int N> struct device_pack;
 

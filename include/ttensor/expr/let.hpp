@@ -26,6 +26,8 @@ template <int D, class Body, class... B> struct deepest<let_node<D, Body, B...>>
   static constexpr int inner = deepest_of<Body, B...>(), value = D > inner ? D : inner;
 };
 
+template <class E, int Holds> struct deepest<owned<E, Holds>> : deepest<E> {};
+
 template <class A> using bound_t = std::remove_cvref_t<decltype(as_expression(std::declval<A>()))>;
 template <int D, int K, class E> using placeholder = arg<D, K, typename E::scalar, E::rank>;
 template <int D, int K, class E> placeholder<D, K, E> stand_in(const E& e) { return {e.shape()}; }

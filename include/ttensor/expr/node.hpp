@@ -3,12 +3,11 @@
 // Every expression type has: `scalar` (nominal, with its chain of kinds), `rank`, shape(), and leaves(f), which visits the
 // leaves in the order of their slots in the flat program (program.hpp).
 #pragma once
+#include "../mem/block.hpp"
 #include "../shape/slice.hpp"
 #include "kinds.hpp"
 
 TTENSOR_BEGIN
-
-namespace mem { struct block; }
 
 template <class E> concept expression = requires { typename std::remove_cvref_t<E>::ttensor_expression; };
 /// Tensors, fixed tensors and views: things with elements that turn into a leaf when used in an expression.
@@ -36,19 +35,21 @@ template <int R> struct plane {
   mem::block* holder;      // keeps ptr alive; null when the expression itself does
 };
 
-/// The elements of a store of scalars S as they were at one moment; owns the blocks. One specialisation a kind.
-/// Members: static constexpr batch levels through scalar_traits; planes(f), where f gets
-/// (type_identity<T>, const T* base, dims<B> batch_extent, dims<B> batch_stride, block* holder) for every buffer.
-template <class S> struct snapshot;
+/// The elements of a store of scalars S as they were at one moment. One specialisation a kind. Owns: holds the blocks; else
+/// somebody else does, and copying and dropping cost nothing.
+/// Members: planes(f), where f gets (type_identity<T>, const T* base, dims<B> batch_extent, dims<B> batch_stride, block* holder)
+/// for every buffer; holds, their number; give(to), which moves the holds to a list; bare() and owning(), the other form.
+template <class S, bool Owns = true> struct snapshot;
 
 /// Leaf of an expression: sees the elements as they were when the expression was built.
-template <class S, int R> struct leaf {
+template <class S, int R, bool Owns = true> struct leaf {
   using ttensor_expression = void;
   using scalar = S;
   static constexpr int rank = R;
-  snapshot<S> data;
+  snapshot<S, Owns> data;
   layout_map<R> map;
   dims<R> shape() const { return map.extent; }
+  template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(map.extent); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
   /// f(type_identity<T>, plane) for every buffer, in the order of the core scalar's planes; batch axes lead.
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
@@ -70,6 +71,7 @@ template <class S> struct scalar_leaf {
   static constexpr int rank = 0;
   S value;
   dims<0> shape() const { return {}; }
+  template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(dims<0>{}); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     if constexpr (depth_v<S> == 0) f(std::type_identity<S>{}, plane<0>{&value, {}, {}, nullptr});
@@ -79,10 +81,66 @@ template <class S> struct scalar_leaf {
 template <class E> inline constexpr bool is_scalar_leaf_v = false;
 template <class S> inline constexpr bool is_scalar_leaf_v<scalar_leaf<S>> = true;
 
-template <class Op> [[noreturn]] TTENSOR_NOINLINE void shape_mismatch(message shapes) {
-  raise<shape_error>(message("[") + Op::name + "] shapes do not broadcast: " + shapes +
-                            "; extents must be equal or 1, aligned from the right [TT-S01]");
+namespace expr {
+/// An expression in prefix order, for the error text: {name, n} is an operator of n operands, {nullptr, 0} an operand.
+struct shape_step {
+  const char* name;
+  int operands;
+};
+struct operand_shape {
+  index_t extent[16];
+  int rank;
+};
+/// Shape of the expression that starts at `step`; throws at the first operator whose operands do not broadcast.
+TTENSOR_NOINLINE inline operand_shape fold_shape(const shape_step*& step, const operand_shape*& operand) {
+  const shape_step op = *step++;
+  if (!op.name) return *operand++;
+  operand_shape s{{}, 0};
+  message text;
+  bool ok = true;
+  for (int i = 0; i < op.operands; ++i) {
+    const operand_shape x = fold_shape(step, operand);
+    text += (i ? message(" and ") : message()) + shape_text(x.extent, x.rank);
+    for (; s.rank < x.rank; ++s.rank) {
+      for (int d = s.rank; d > 0; --d) s.extent[d] = s.extent[d - 1];
+      s.extent[0] = 1;
+    }
+    for (int d = 0; d < x.rank; ++d) {
+      index_t& e = s.extent[s.rank - x.rank + d];
+      if (e == 1) e = x.extent[d];
+      else if (x.extent[d] != 1 && x.extent[d] != e) ok = false;
+    }
+  }
+  if (!ok)
+    raise<shape_error>(message("[") + op.name + "] shapes do not broadcast: " + text + "; extents must be equal or 1, aligned from the right [TT-S01]");
+  return s;
 }
+template <class E> inline constexpr int steps_v = 1;
+template <class E> struct steps_of {
+  static constexpr void write(shape_step*& to) { *to++ = {nullptr, 0}; }
+};
+template <class E> inline constexpr auto step_table = [] {
+  array<shape_step, steps_v<E>> table{};
+  shape_step* to = table.v;
+  steps_of<E>::write(to);
+  return table;
+}();
+[[noreturn]] TTENSOR_NOINLINE inline void shapes_differ(const shape_step* step, const operand_shape* operand) {
+  fold_shape(step, operand);
+  __builtin_unreachable();
+}
+/// The shapes in `e` do not broadcast: throws, naming the operator. Takes no address of `e`, which may live in registers.
+template <class E> [[noreturn]] TTENSOR_INLINE void shapes_differ(const E& e) {
+  operand_shape shape[steps_v<E>];
+  int n = 0;
+  e.shapes([&]<int Q>(const dims<Q>& x) {
+    static_assert(Q <= 16, "ttensor: at most 16 axes");
+    for (int d = 0; d < Q; ++d) shape[n].extent[d] = x[d];
+    shape[n++].rank = Q;
+  });
+  shapes_differ(step_table<E>.v, shape);
+}
+}  // namespace expr
 
 template <class Op, class... A> struct node {
   using ttensor_expression = void;
@@ -96,22 +154,19 @@ template <class Op, class... A> struct node {
   bundle<A...> args;
 
   dims<rank> shape() const {
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      if constexpr (sizeof...(A) == 1) {
-        return at<0>(args).shape();
-      } else {
-        dims<rank> s{};
-        for (index_t& e : s) e = 1;
-        bool ok = true;
-        ((ok = shape::broadcast_into(s, at<I>(args).shape()) && ok), ...);
-        if (TTENSOR_UNLIKELY(!ok)) {
-          message text;
-          ((text += (I ? " and " : "") + shape::text(at<I>(args).shape())), ...);
-          shape_mismatch<Op>(text);
-        }
-        return s;
-      }
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+    if constexpr (sizeof...(A) == 1) {
+      return at<0>(args).shape();
+    } else {
+      dims<rank> s = ones<rank>();
+      bool ok = true;
+      shapes([&](const auto& x) { ok = shape::broadcast_into(s, x) && ok; });
+      if (TTENSOR_UNLIKELY(!ok)) expr::shapes_differ(*this);
+      return s;
+    }
+  }
+  /// f(extents) of every operand at the ends of the tree.
+  template <class F> TTENSOR_INLINE void shapes(F&& f) const {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (at<I>(args).shapes(f), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
   }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const {
     [&]<int... I>(std::integer_sequence<int, I...>) { (at<I>(args).leaves(f), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
@@ -119,6 +174,76 @@ template <class Op, class... A> struct node {
 };
 template <class E> inline constexpr bool is_node_v = false;
 template <class Op, class... A> inline constexpr bool is_node_v<node<Op, A...>> = true;
+template <class Op, class... A> inline constexpr int expr::steps_v<node<Op, A...>> = (1 + ... + expr::steps_v<A>);
+template <class Op, class... A> struct expr::steps_of<node<Op, A...>> {
+  static constexpr void write(shape_step*& to) {
+    *to++ = {Op::name, static_cast<int>(sizeof...(A))};
+    (steps_of<A>::write(to), ...);
+  }
+};
+
+/// An expression and what its leaves stand on. The leaves inside a tree of nodes own nothing; the root holds for all of them,
+/// so that building a tree moves words and drops nothing on the way.
+template <class E, int Holds> struct owned : E {
+  mem::hold held[Holds];
+  using each = std::make_integer_sequence<int, Holds>;
+
+  /// From the operands of its node, in place.
+  template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : E{{{{static_cast<A&&>(a)}...}}} {}
+  TTENSOR_INLINE owned(owned&& o) noexcept : E(static_cast<E&&>(o)) { take<0>(o, each{}); }
+  owned(const owned& o) : E(o) { mem::copy_holds(held, o.held, Holds); }
+  /// Moves the holds of an operand to places from First on; constant indices keep them in registers.
+  template <int First, class O, int... I> TTENSOR_INLINE void take(O& o, std::integer_sequence<int, I...>) {
+    ((held[First + I] = o.held[I]), ...);
+    o.held[0] = 0;
+  }
+  owned& operator=(owned o) noexcept {
+    static_cast<E&>(*this) = static_cast<E&&>(o);
+    for (int i = 0; i < Holds; ++i) std::swap(held[i], o.held[i]);
+    return *this;
+  }
+  TTENSOR_INLINE ~owned() {
+    if (held[0]) drop(each{});
+  }
+
+ private:
+  template <int... I> TTENSOR_INLINE void drop(std::integer_sequence<int, I...>) {
+    if constexpr (Holds <= 4) (mem::drop_hold(held[I]), ...);
+    else {
+      const mem::hold all[] = {held[I]...};  // a copy: the expression may live in registers
+      mem::drop_holds(all, Holds);
+    }
+  }
+};
+namespace expr {
+/// What an operand becomes inside a tree, and the holds that it passes to the root.
+template <class E> struct in_tree {
+  using type = E;
+  static constexpr int holds = 0;
+  TTENSOR_INLINE static E&& strip(E& e) { return static_cast<E&&>(e); }
+  template <int First, class O> TTENSOR_INLINE static void give(E&, O&) {}
+};
+template <class E, int Holds> struct in_tree<owned<E, Holds>> {
+  using type = E;
+  static constexpr int holds = Holds;
+  TTENSOR_INLINE static E&& strip(owned<E, Holds>& e) { return static_cast<E&&>(e); }
+  template <int First, class O> TTENSOR_INLINE static void give(owned<E, Holds>& e, O& to) { to.template take<First>(e, typename owned<E, Holds>::each{}); }
+};
+template <class S, int R> struct in_tree<leaf<S, R>> {
+  using type = leaf<S, R, false>;
+  static constexpr int holds = snapshot<S>::holds;
+  TTENSOR_INLINE static type strip(const leaf<S, R>& l) { return {l.data.bare(), l.map}; }
+  template <int First, class O> TTENSOR_INLINE static void give(leaf<S, R>& l, O& to) { l.data.template give<First>(to.held); }
+};
+template <class E, int Holds> inline constexpr int steps_v<owned<E, Holds>> = steps_v<E>;
+template <class E, int Holds> struct steps_of<owned<E, Holds>> : steps_of<E> {};
+/// The tree of an expression, without its holds.
+template <class E> const E& tree(const E& e) { return e; }
+template <class E, int Holds> const E& tree(const owned<E, Holds>& e) { return e; }
+/// A leaf that keeps its elements by itself.
+template <class L> const L& keeping(const L& l) { return l; }
+template <class S, int R> leaf<S, R> keeping(const leaf<S, R, false>& l) { return {l.data.owning(), l.map}; }
+}  // namespace expr
 
 /// Placeholder K of the `let` at nesting depth D: the only leaves whose identity the type shows.
 template <int D, int K, class S, int R> struct arg {
@@ -127,6 +252,7 @@ template <int D, int K, class S, int R> struct arg {
   static constexpr int rank = R;
   dims<R> extent;
   dims<R> shape() const { return extent; }
+  template <class F> void shapes(F&& f) const { f(extent); }
   template <class F> void leaves(F&&) const {}
 };
 /// Body over placeholders, with what they stand for: each binding is computed once.
@@ -137,6 +263,7 @@ template <int D, class Body, class... B> struct let_node {
   bundle<B...> bound;
   Body body;
   dims<rank> shape() const { return body.shape(); }
+  template <class F> void shapes(F&& f) const { f(shape()); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const {
     [&]<int... I>(std::integer_sequence<int, I...>) { (at<I>(bound).leaves(f), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
     body.leaves(f);
@@ -147,6 +274,12 @@ template <int D, class Body, class... B> struct let_node {
 template <expression E> TTENSOR_INLINE std::remove_cvref_t<E> as_expression(E&& e) { return static_cast<E&&>(e); }
 template <array_object A> TTENSOR_INLINE auto as_expression(const A& a) { return a.as_leaf(); }
 template <class S> requires(number<S> || scalar_kind<S>) TTENSOR_INLINE scalar_leaf<S> as_expression(const S& s) { return {s}; }
+
+namespace expr {
+/// An operand to be evaluated at once: expressions without a copy, anything else as a leaf.
+template <expression E> TTENSOR_INLINE const auto& read(const E& e) { return tree(e); }
+template <class A> requires(!expression<A>) TTENSOR_INLINE auto read(const A& a) { return as_expression(a); }
+}  // namespace expr
 
 // ---- the door: the one place that decides what applying an operator means -------------------------------------------
 struct promote_common;   // all operands to one element type
@@ -176,17 +309,34 @@ template <class T, class... A> struct weaken { using type = T; };
 template <class T, class A, class... R> struct weaken<T, A, R...> : weaken<typename decltype(weak_step<T, A>())::type, R...> {};
 template <class... A> using operand_elem_t = typename weaken<typename common_elem<void, A...>::type, A...>::type;
 
-template <class T, class A> TTENSOR_INLINE auto operand(A&& a) {
+template <int... Done, class N> TTENSOR_INLINE void give_all(N&, int_list<Done...>) {}
+template <int... Done, class N, class E, class... R> TTENSOR_INLINE void give_all(N& n, int_list<Done...>, E& e, R&... rest) {
+  in_tree<E>::template give<(0 + ... + Done)>(e, n);
+  give_all(n, int_list<Done..., in_tree<E>::holds>{}, rest...);
+}
+/// Op over operands that are given up: temporaries of expression types.
+template <class Op, class... E> TTENSOR_INLINE auto make_node(E&&... e) {
+  using tree = node<Op, typename in_tree<E>::type...>;
+  constexpr int holds = (0 + ... + in_tree<E>::holds);
+  if constexpr (holds == 0) {
+    return tree{{{{in_tree<E>::strip(e)}...}}};
+  } else {
+    owned<tree, holds> n(std::in_place, in_tree<E>::strip(e)...);
+    give_all(n, int_list<>{}, e...);
+    return n;
+  }
+}
+/// `a` as an operand of element type T: an expression that is given up is passed on, all else becomes a new one.
+template <class T, class A> TTENSOR_INLINE decltype(auto) operand(A&& a) {
   using D = std::remove_cvref_t<A>;
   if constexpr (cpp_number<D>) {
     return scalar_leaf<T>{static_cast<T>(a)};
   } else {
-    auto e = as_expression(static_cast<A&&>(a));
-    if constexpr (std::is_same_v<elem_t<typename decltype(e)::scalar>, T>) return e;
-    else return node<cast_op<T>, decltype(e)>{{{{static_cast<decltype(e)&&>(e)}}}};
+    if constexpr (expression<D> && !std::is_lvalue_reference_v<A> && std::is_same_v<elem_t<scalar_t<D>>, T>) return static_cast<D&&>(a);
+    else if constexpr (std::is_same_v<elem_t<scalar_t<D>>, T>) return as_expression(static_cast<A&&>(a));
+    else return make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
   }
 }
-template <class Op, class... E> TTENSOR_INLINE node<Op, E...> make_node(E&&... e) { return {{{{static_cast<E&&>(e)}...}}}; }
 
 template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
   return Op::template operands<std::remove_cvref_t<A>...>([&](auto... t) {

@@ -11,7 +11,6 @@
 #pragma once
 #include <atomic>
 #include <mutex>
-#include <vector>
 #include "pool.hpp"
 
 TTENSOR_BEGIN
@@ -36,13 +35,19 @@ inline constinit thread_local std::uint64_t this_thread = 0;
 
 /// Local holders that died on other threads, waiting for the owner; after the owner ended they are settled at once.
 struct mailboxes {
-  struct box { std::uint64_t owner; std::vector<block*> posted; };
+  struct letter { block* about; letter* next; };
+  struct box { std::uint64_t owner; letter* posted; box* next; };
   std::mutex lock;
-  std::vector<box> open;
+  box* open = nullptr;
   std::atomic<std::uint64_t> pending{0};  // cheap hint that some box is not empty
   static mailboxes& get() {
     static mailboxes* all = new mailboxes;  // never destroyed: threads may outlive static objects
     return *all;
+  }
+  box** find(std::uint64_t owner) {  // where the list names the box; under the lock
+    box** at = &open;
+    while (*at && (*at)->owner != owner) at = &(*at)->next;
+    return at;
   }
 };
 void destroy(block* b) noexcept;
@@ -56,27 +61,36 @@ inline void release_local(block* b) noexcept {  // on the owner thread, or with 
 }
 inline void destroy(block* b) noexcept { give_bytes(b, b->bytes, b->from); }
 
-inline void settle_mail(bool closing) noexcept {
+TTENSOR_NOINLINE inline void settle_mail(bool closing) noexcept {
   mailboxes& m = mailboxes::get();
-  std::vector<block*> mine;
-  {
-    std::lock_guard<std::mutex> g(m.lock);
-    for (std::size_t i = 0; i < m.open.size(); ++i)
-      if (m.open[i].owner == this_thread) {
-        mine.swap(m.open[i].posted);
-        m.pending.fetch_sub(mine.size(), std::memory_order_relaxed);
-        if (closing) m.open.erase(m.open.begin() + static_cast<std::ptrdiff_t>(i));
-        break;
-      }
+  m.lock.lock();
+  mailboxes::box** at = m.find(this_thread);
+  mailboxes::letter* mine = nullptr;
+  if (mailboxes::box* own = *at) {
+    std::swap(mine, own->posted);
+    if (closing) {
+      *at = own->next;
+      std::free(own);
+    }
   }
-  for (block* b : mine) release_local(b);
+  for (mailboxes::letter* l = mine; l; l = l->next) m.pending.fetch_sub(1, std::memory_order_relaxed);
+  m.lock.unlock();
+  while (mine) {
+    mailboxes::letter* next = mine->next;
+    release_local(mine->about);
+    std::free(mine);
+    mine = next;
+  }
 }
 struct thread_registration {
   thread_registration() {
     this_thread = last_thread_id.fetch_add(1) + 1;
+    void* p = std::malloc(sizeof(mailboxes::box));
+    if (!p) block_cache::throw_bad_alloc();
     mailboxes& m = mailboxes::get();
-    std::lock_guard<std::mutex> g(m.lock);
-    m.open.push_back({this_thread, {}});
+    m.lock.lock();
+    m.open = new (p) mailboxes::box{this_thread, nullptr, m.open};
+    m.lock.unlock();
   }
   ~thread_registration() {
     settle_mail(true);
@@ -90,18 +104,34 @@ TTENSOR_NOINLINE inline void register_thread() {
 }
 TTENSOR_NOINLINE inline void release_foreign(block* b) noexcept {
   mailboxes& m = mailboxes::get();
-  std::unique_lock<std::mutex> g(m.lock);
-  for (auto& box : m.open)
-    if (box.owner == b->owner) {
-      box.posted.push_back(b);
-      m.pending.fetch_add(1, std::memory_order_relaxed);
-      return;
-    }
-  const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;  // the owner has ended; the lock orders us
-  b->local.store(n, std::memory_order_relaxed);
-  g.unlock();
-  if (n == 0) release_shared(b);
+  void* paper = std::malloc(sizeof(mailboxes::letter));
+  m.lock.lock();
+  mailboxes::box* to = *m.find(b->owner);
+  if (to && paper) {
+    to->posted = new (paper) mailboxes::letter{b, to->posted};
+    m.pending.fetch_add(1, std::memory_order_relaxed);
+    m.lock.unlock();
+    return;
+  }
+  bool last = false;
+  if (!to) {  // the owner has ended; the lock orders us. Without memory for a letter the block is lost.
+    const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;
+    b->local.store(n, std::memory_order_relaxed);
+    last = n == 0;
+  }
+  m.lock.unlock();
+  std::free(paper);
+  if (last) release_shared(b);
 }
+
+/// What can be held beside blocks: anything with a count of its own, on one thread.
+struct counted {
+  std::uint32_t holders = 1;
+  void (*destroy)(counted*) noexcept;
+};
+/// One hold in a list: a pointer with a mark, so that moving a list is copying words and dropping it is one call.
+using hold = std::uintptr_t;
+inline constexpr hold local_hold = 1, counted_hold = 2, no_hold = 4, hold_marks = 7;
 
 /// One holder of a block. Copies and moves freely; may be dropped on any thread.
 class block_ref {
@@ -127,10 +157,18 @@ class block_ref {
     o.local_ = l;
     return *this;
   }
-  ~block_ref() { drop(b_, local_); }
+  TTENSOR_INLINE ~block_ref() {
+    if (b_) drop(b_, local_);
+  }
   block* get() const { return b_; }
+  /// Gives its hold away, for a list of holds.
+  TTENSOR_INLINE hold release() noexcept {
+    const hold h = b_ ? reinterpret_cast<hold>(b_) | (local_ ? local_hold : 0) : no_hold;
+    b_ = nullptr;
+    return h;
+  }
 
-  static void drop(block* b, bool local) noexcept {
+  TTENSOR_NOINLINE static void drop(block* b, bool local) noexcept {
     if (!b) return;
     if (!local) release_shared(b);
     else if (TTENSOR_LIKELY(b->owner == this_thread)) release_local(b);
@@ -141,6 +179,41 @@ class block_ref {
   block* b_ = nullptr;
   bool local_ = false;
 };
+
+/// A block that somebody else holds.
+struct block_ptr {
+  block* b;
+  block* get() const { return b; }
+};
+TTENSOR_NOINLINE inline void drop_other_hold(hold h) noexcept {
+  void* p = reinterpret_cast<void*>(h & ~hold_marks);
+  if (h & counted_hold) {
+    counted* c = static_cast<counted*>(p);
+    if (--c->holders == 0) c->destroy(c);
+  } else if (p) {
+    block_ref::drop(static_cast<block*>(p), (h & local_hold) != 0);
+  }
+}
+TTENSOR_INLINE void drop_hold(hold h) noexcept {
+  block* b = reinterpret_cast<block*>(h - local_hold);
+  if (TTENSOR_LIKELY((h & hold_marks) == local_hold && b->owner == this_thread)) {
+    const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;
+    if (TTENSOR_LIKELY(n != 0)) return b->local.store(n, std::memory_order_relaxed);
+  }
+  drop_other_hold(h);
+}
+TTENSOR_NOINLINE inline void drop_holds(const hold* h, int n) noexcept {
+  for (int i = 0; i < n; ++i) drop_hold(h[i]);
+}
+/// Takes the same things once more.
+TTENSOR_NOINLINE inline void copy_holds(hold* to, const hold* h, int n) noexcept {
+  for (int i = 0; i < n; ++i) {
+    to[i] = h[i];
+    void* p = reinterpret_cast<void*>(h[i] & ~hold_marks);
+    if (h[i] & counted_hold) ++static_cast<counted*>(p)->holders;
+    else if (p) to[i] = block_ref(static_cast<block*>(p)).release();
+  }
+}
 
 /// The shared identity of a tensor and its views. The cell lives in the header of the tensor's first block.
 class cell_ref {

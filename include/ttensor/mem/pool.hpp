@@ -24,6 +24,7 @@ inline constinit thread_local memory_resource* default_resource = nullptr;  // n
 /// Freed blocks by size class (four classes an octave, so at most a fifth is wasted), at most `limit` bytes in all.
 class block_cache {
  public:
+  [[noreturn]] static TTENSOR_NOINLINE void throw_bad_alloc() { TTENSOR_THROW_BAD_ALLOC(); }
   static constexpr int classes = 4 * 40;
   static constexpr std::size_t limit = std::size_t(192) << 20;
 
@@ -74,7 +75,6 @@ class block_cache {
 
  private:
   struct link { link* next; };
-  [[noreturn]] static TTENSOR_NOINLINE void throw_bad_alloc() { TTENSOR_THROW_BAD_ALLOC(); }
   link* free_[classes]{};
   std::size_t held_ = 0;
   bool closed_ = false;

@@ -21,6 +21,7 @@ template <class T, int R> struct device_leaf {
   layout_map<R> map;
   dims<R> shape() const { return map.extent; }
   const T* data() const { return base + map.offset; }
+  template <class F> void shapes(F&& f) const { f(map.extent); }
   template <class F> void leaves(F&& f) const { f(*this); }
 };
 

@@ -58,12 +58,7 @@ template <array_like A> std::string explain(const A& a) {
   T st(e, batch_of<S>(e), shape);
   const auto stride = shape::row_major(st.extent);
   for (int k = 0; k < T::outs; ++k) st.set_output(k, nullptr, stride);
-  run::nest n;
-  n.rank = T::full_rank;
-  n.planes = T::planes;
-  for (int d = 0; d < T::full_rank; ++d) n.extent[d] = st.extent[d];
-  n.plane = st.plane;
-  n.lanes = T::kernel::N;
+  run::nest n = st.loops();
   const index_t elements = n.size();
 
   std::string s = scalar_type_text<S>() + ' ' + shape::text(shape).c_str();
@@ -96,7 +91,7 @@ template <array_like A> std::string explain(const A& a) {
     read += bytes;
   });
   for (int o = 0; o < T::outs; ++o) written += elements * st.plane[o].bytes;
-  if (st.flat) {
+  if (st.flat()) {
     s += std::string("plan: ") + plan_text(run::plan_kind::flat);
   } else {
     run::collapse(n, true);

@@ -12,6 +12,7 @@ template <class T, auto Shape> struct fixed_leaf {
   static constexpr index_t size = decltype(Shape)::static_size;
   array<T, static_cast<int>(size)> elements;
   dims<rank> shape() const { return shape::static_dims<Shape>(); }
+  template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(shape()); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     const dims<rank> e = shape();
@@ -48,7 +49,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     statement<T, decltype(x)> st(x, {}, x.shape());
     array<T, static_cast<int>(N)> y;  // through a temporary: leaves may be this very tensor
     st.set_output(0, y.v, shape::row_major(st.extent));
-    st.run(true, false);
+    st.flat() ? st.run_flat() : st.run_planned();
     ++counts.loops;
     v_ = y;
     return *this;

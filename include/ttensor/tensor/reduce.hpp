@@ -48,7 +48,7 @@ store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::r
     for (int d = 0; d < E::rank; ++d) reduced *= set.reduced[d] ? shape[d] : 1;
     if (reduced == 1) return ttensor::evaluate<Q>(expr::operand<elem_t<Q>>(e), shape);
   }
-  statement<Q, E> st(e, batch, shape);
+  statement<Q, E, E::rank, kernel> st(e, batch, shape);
   index_t n = 1;
   for (int d = 0; d < E::rank; ++d) n *= set.reduced[d] ? 1 : shape[d];
   store<Q> out = store<Q>::make(n, batch);
@@ -63,21 +63,9 @@ store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::r
   });
   ++counts.loops;
   if (shape::size(st.extent) == 0) return out;
-  bool one = st.flat;
+  bool one = st.flat();
   for (int d = 0; d < st.full_rank; ++d) one = one && (stride[d] == 0);
-  if (one) {
-    run::cursor c[st.planes];
-    for (int p = 0; p < st.planes; ++p) c[p] = {st.plane[p].ptr, p < st.outs || st.plane[p].how == run::access::uniform ? 0 : index_t(kernel::N) * st.plane[p].bytes};
-    kernel::launch(c, shape::size(st.extent), nullptr, 1);
-    return out;
-  }
-  run::nest s;
-  s.rank = st.full_rank;
-  s.planes = st.planes;
-  for (int d = 0; d < st.full_rank; ++d) s.extent[d] = st.extent[d];
-  s.plane = st.plane;
-  s.lanes = kernel::N;
-  run::driver(s, kernel::launch, true, false).run();
+  one ? st.run_flat(true) : st.run_planned(true);
   return out;
 }
 
@@ -133,8 +121,8 @@ template <int R> index_t reduced_count(const dims<R>& shape, const axis_set<R>& 
 
 /// How: name; run<Columns>(e, shape, set) -> store of the reduced values; finish(scalar or tensor, elements reduced to one).
 template <class How, class A, class... O> auto reduce(const How& how, const A& a, const O&... o) {
-  auto e = as_expression(a);
-  constexpr int R = decltype(e)::rank, N = named_by<O...>();
+  const auto& e = expr::read(a);
+  constexpr int R = std::remove_cvref_t<decltype(e)>::rank, N = named_by<O...>();
   constexpr bool keep = (is_keep<O> || ...);
   static_assert(N <= R, "ttensor: a reduction names more axes than the array has");
   const auto shape = e.shape();

@@ -13,66 +13,59 @@ template <class S> mem::block* st_block(store<S>& s, int plane_number) {
   });
   return b;
 }
-/// Runs `e` into the region `m` of `out`; through a temporary when a leaf overlaps the region with another mapping.
-template <class S, int R, class E> void run_region_values(store<S>& out, const layout_map<R>& m, const E& e) {
-  const auto batch = batch_of<S>(e);
-  out.require_batch(batch);
-  statement<S, E, R> st(e, out.batch(), m.extent);
-  constexpr int levels = st.levels, full_rank = st.full_rank;
-  bool detach = false, overlap = false, in_place = false;
+template <class S, int R, class E> void run_region_values(store<S>& out, const layout_map<R>& m, const E& e);
+/// Runs a statement into the region `m` of `out`; through a temporary when a leaf overlaps the region with another mapping.
+template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const layout_map<R>& m, run::statement_planes<R + batch_levels_v<S>>& st) {
+  constexpr int levels = batch_levels_v<S>, F = R + levels;
+  const int outs = st.type.outs, planes = st.type.planes;
+  out.require_batch(batch_of<levels>(st));
+  set_extent(st, out.batch(), m.extent);
+  st.align();
+  bool detach = false, overlap = false;
   out.cells([&](auto& cell) {
     const int held = st.leaves_holding(cell.block());
     if (cell.is_borrowed()) {
-      for (int k = st.outs; k < st.planes; ++k) overlap |= st.holder[k] == nullptr && st.plane[k].how == run::access::input;
+      for (int k = outs; k < planes; ++k) overlap |= st.holder[k] == nullptr && st.plane[k].how == run::access::input;
     } else if (!cell.unique_except(held)) {
       detach = true;
     } else {
       overlap |= held > 0;
     }
   });
-  int k = 0;
-  auto connect = [&](store<S>& to) {
-    k = 0;
-    to.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>&, const dims<B>& bs, mem::block*) {
-      dims<full_rank> stride{};
-      for (int d = 0; d < levels; ++d) stride[d] = bs[d];
-      for (int d = 0; d < R; ++d) stride[levels + d] = m.stride[d];
-      st.set_output(k++, p + m.offset, stride);
-    });
-  };
   if (detach) out.cells([](auto& cell) { static_cast<void>(cell.writable()); });  // leaves keep the old block
-  connect(out);
-  if (overlap && !detach) {
-    bool same = true;  // every overlapping leaf walks exactly the region
-    for (int l = st.outs; l < st.planes; ++l) {
-      if (st.plane[l].how == run::access::uniform) continue;
-      for (int o = 0; o < st.outs; ++o) {
-        const bool shares = out.is_borrowed() ? st.holder[l] == nullptr : st.holder[l] == st_block(out, o);
-        if (!shares) continue;
-        in_place = true;
-        same = same && st.plane[l].ptr == st.plane[o].ptr && st.plane[l].bytes == st.plane[o].bytes;
-        for (int d = 0; d < full_rank; ++d) same = same && (st.extent[d] == 1 || st.plane[l].stride[d] == st.plane[o].stride[d]);
-      }
-    }
-    if (!same) {
-      store<S> fresh = store<S>::make(shape::size(m.extent), out.batch());
-      statement<S, E, R> again(e, out.batch(), m.extent);
-      int q = 0;
-      const auto stride = shape::row_major(again.extent);
-      fresh.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>&, const dims<B>&, mem::block*) { again.set_output(q++, p, stride); });
-      again.run(true, false);
-      leaf<S, R> copy{fresh.snap(), layout_map<R>::row_major(m.extent)};
-      return run_region_values<S>(out, m, copy);
+  int k = 0;
+  out.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>&, const dims<B>& bs, mem::block*) {
+    dims<F> stride{};
+    for (int d = 0; d < levels; ++d) stride[d] = bs[d];
+    for (int d = 0; d < R; ++d) stride[levels + d] = m.stride[d];
+    st.set_output(k++, p + m.offset, stride);
+  });
+  bool same = true;  // every overlapping leaf walks exactly the region
+  for (int l = outs; l < planes && overlap && !detach; ++l) {
+    if (st.plane[l].how == run::access::uniform) continue;
+    for (int o = 0; o < outs; ++o) {
+      const bool shares = out.is_borrowed() ? st.holder[l] == nullptr : st.holder[l] == st_block(out, o);
+      if (!shares) continue;
+      same = same && st.plane[l].ptr == st.plane[o].ptr && st.plane[l].bytes == st.plane[o].bytes;
+      for (int d = 0; d < F; ++d) same = same && (st.extent[d] == 1 || st.plane[l].stride[d] == st.plane[o].stride[d]);
     }
   }
-  st.run(false, in_place);
+  if (!same) {
+    const store<S> fresh = run_fresh<S>(st);
+    return run_region_values<S>(out, m, leaf<S, R>{fresh.snap(), layout_map<R>::row_major(m.extent)});
+  }
+  st.run_planned();
   ++counts.loops;
+}
+template <class S, int R, class E> void run_region_values(store<S>& out, const layout_map<R>& m, const E& e) {
+  statement<S, E, R> st(e);
+  run_region<S, R>(out, m, st);
 }
 }  // namespace eval_detail
 
 template <class S> struct statement_rule {
   template <class E> static store<S> evaluate(const E& e, const dims<E::rank>& shape) { return ttensor::evaluate<S>(e, shape); }
-  template <class E> static void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) { ttensor::evaluate_into<S>(out, e, shape); }
+  template <class E> TTENSOR_INLINE static void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) { ttensor::evaluate_into<S>(out, e, shape); }
   template <int R, class E> static void assign_region(store<S>& out, const layout_map<R>& m, const E& e) { eval_detail::run_region_values<S>(out, m, e); }
 };
 

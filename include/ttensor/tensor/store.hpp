@@ -13,9 +13,13 @@ TTENSOR_BEGIN
 template <int B> using batch_dims = dims<B>;
 
 /// Of an element type: the block, held.
-template <class T> requires(depth_v<T> == 0) struct snapshot<T> {
-  mem::block_ref block;
+template <class T, bool Owns> requires(depth_v<T> == 0) struct snapshot<T, Owns> {
+  std::conditional_t<Owns, mem::block_ref, mem::block_ptr> block;
   const T* base;
+  static constexpr int holds = 1;
+  template <int First> TTENSOR_INLINE void give(mem::hold* to) { to[First] = block.release(); }
+  TTENSOR_INLINE snapshot<T, false> bare() const { return {{block.get()}, base}; }
+  snapshot<T> owning() const { return {mem::block_ref(block.get()), base}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, base, dims<0>{}, dims<0>{}, block.get()); }
 };
 
@@ -77,7 +81,7 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   mem::block* block() const { return cell_ ? cell_.current() : nullptr; }
   /// Takes the elements of `fresh`; views of this store see them too.
   void adopt(store&& fresh) {
-    if (valid() && size_ == fresh.size_ && cell_.has_views()) cell_.adopt(fresh.cell_);
+    if (cell_ && size_ == fresh.size_ && cell_.has_views()) cell_.adopt(fresh.cell_);
     else cell_ = static_cast<mem::cell_ref&&>(fresh.cell_);
     size_ = fresh.size_;
   }

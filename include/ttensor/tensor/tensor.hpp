@@ -182,7 +182,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
     static_assert(std::remove_cvref_t<decltype(x)>::rank <= R, "ttensor: the right side has more axes than the view it is assigned to");
     if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
-    statement_rule<T>::assign_region(s, map_, x);
+    statement_rule<T>::assign_region(s, map_, expr::tree(x));
   }
   store<T> store_;
   layout_map<R> map_;
@@ -239,15 +239,15 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     auto&& x = tensor_detail::as_elem<S>(e);
     extent_ = x.shape();
     check_static();
-    store_ = statement_rule<S>::evaluate(x, extent_);
+    store_ = statement_rule<S>::evaluate(expr::tree(x), extent_);
   }
   /// Evaluates into this tensor, which takes the shape of the right side.
-  template <class E> requires((expression<E> || array_object<E>) && !std::is_same_v<std::remove_cvref_t<E>, tensor>) tensor& operator=(E&& e) {
+  template <class E> requires((expression<E> || array_object<E>) && !std::is_same_v<std::remove_cvref_t<E>, tensor>) TTENSOR_INLINE tensor& operator=(E&& e) {
     static_assert(rank_v<E> == R, "ttensor: a tensor is assigned from an expression of the same rank");
     auto&& x = tensor_detail::as_elem<S>(static_cast<E&&>(e));
     const dims<R> e2 = x.shape();
     check_static(e2);
-    statement_rule<S>::evaluate_into(store_, x, e2);
+    statement_rule<S>::evaluate_into(store_, expr::tree(x), e2);
     extent_ = e2;
     return *this;
   }

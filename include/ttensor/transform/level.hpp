@@ -37,7 +37,11 @@ template <class T> struct kind_rule<probe<T>> {
     else return join_chain_t<elem_t<T>, probe<T>, A...>{};
   }
 };
-template <class T> struct snapshot<probe<T>> {
+template <class T, bool Owns> struct snapshot<probe<T>, Owns> {
+  static constexpr int holds = 0;
+  template <int First> void give(mem::hold*) {}
+  snapshot<probe<T>, false> bare() const { return {}; }
+  snapshot<probe<T>> owning() const { return {}; }
   template <class F> void planes(F&&) const {}
 };
 template <class T> class store<probe<T>> {  // a size; no elements

@@ -1,0 +1,89 @@
+// A statement made ready to run: the planes of its result and of its leaves over common axes. Nothing here knows the
+// statement's expression, so it is compiled once for a number of axes and not once a statement.
+#pragma once
+#include "core_io.hpp"
+
+TTENSOR_BEGIN
+namespace mem { struct block; }
+namespace run {
+
+/// Constants of a statement's type.
+struct statement_type {
+  rows_kernel kernel;
+  const plane_facts* facts;
+  int planes, outs, lanes;
+};
+
+/// Planes of a statement over F axes, batch axes first; the outputs come first. A leaf's strides are as the leaf has them
+/// until align().
+template <int F> struct statement_planes {
+  const statement_type& type;
+  nest_plane* plane;
+  mem::block** holder;  // of a leaf plane; null when the expression itself keeps the elements
+  dims<F>* own;         // extents of a leaf plane, 1 where it has no axis
+  dims<F> extent{};     // of the statement
+
+  /// Gives every leaf plane its element size, and stride 0 on axes along which it is repeated.
+  TTENSOR_NOINLINE void align() {
+    for (int k = type.outs; k < type.planes; ++k) {
+      plane[k].bytes = type.facts[k].bytes;
+      plane[k].how = type.facts[k].uniform ? access::uniform : access::input;
+      for (int d = 0; d < F; ++d)
+        if (own[k][d] == 1) plane[k].stride[d] = 0;
+    }
+  }
+  /// True when every leaf that is an array is whole, row-major and of the statement's shape.
+  bool flat() const {
+    bool yes = true;
+    for (int k = type.outs; k < type.planes; ++k) yes = yes && (type.facts[k].uniform || is_whole(k));
+    return yes;
+  }
+  TTENSOR_INLINE bool is_whole(int k) const {
+    bool yes = true;
+    index_t n = 1;
+    for (int d = F - 1; d >= 0; --d) {
+      yes = yes && own[k][d] == extent[d] && (extent[d] == 1 || plane[k].stride[d] == n);
+      n *= extent[d];
+    }
+    return yes;
+  }
+  /// Number of leaf planes that hold `b`.
+  int leaves_holding(const mem::block* b) const {
+    int n = 0;
+    for (int k = type.outs; k < type.planes; ++k) n += holder[k] == b;
+    return n;
+  }
+  void set_output(int k, void* ptr, const dims<F>& stride) {
+    plane[k].ptr = static_cast<char*>(ptr);
+    plane[k].bytes = type.facts[k].bytes;
+    plane[k].how = access::output;
+    for (int d = 0; d < F; ++d) plane[k].stride[d] = extent[d] == 1 ? 0 : stride[d];
+  }
+  /// One run over all elements, for planes that are all whole; `reduces`: the outputs are one element.
+  TTENSOR_NOINLINE void run_flat(bool reduces = false) {
+    cursor c[max_planes];
+    for (int k = 0; k < type.planes; ++k) {
+      const bool still = type.facts[k].uniform || (reduces && k < type.outs);
+      c[k] = {plane[k].ptr, still ? 0 : index_t(type.lanes) * type.facts[k].bytes};
+    }
+    const index_t n = shape::size(extent);
+    if (n) type.kernel(c, n, nullptr, 1);
+  }
+  nest loops() {
+    nest s;
+    s.rank = F;
+    s.planes = type.planes;
+    for (int d = 0; d < F; ++d) s.extent[d] = extent[d];
+    s.plane = plane;
+    s.lanes = type.lanes;
+    return s;
+  }
+  /// Through the planner, into the outputs that were set; after align().
+  TTENSOR_NOINLINE void run_planned(bool accumulates = false) {
+    nest s = loops();
+    driver(s, type.kernel, accumulates, !accumulates).run();
+  }
+};
+
+}  // namespace run
+TTENSOR_END
