@@ -120,22 +120,30 @@ TTENSOR_INLINE double fma(double a, double b, double c) {
 #endif
 }
 
-// x, but never contracted with what comes next: the last product of a kernel must not fuse with the caller's sum.
-#if defined(__has_builtin) && !defined(__CUDACC__)
-#if __has_builtin(__builtin_assoc_barrier)
-#define TTENSOR_ROUNDED(x) __builtin_assoc_barrier(x)
-#endif
-#endif
-#if !defined(TTENSOR_ROUNDED)
-#define TTENSOR_ROUNDED(x) (x)  // clang contracts inside one source expression only
-#endif
-TTENSOR_INLINE float rounded(float x) { return TTENSOR_ROUNDED(x); }
-TTENSOR_INLINE double rounded(double x) { return TTENSOR_ROUNDED(x); }
+// x, but never contracted with what comes next: the last product of a kernel must not fuse with the caller's sum. Only g++
+// contracts across source expressions. Its __builtin_assoc_barrier takes a vector apart into elements, so vectors pass
+// through an empty asm instead.
+#if TTENSOR_HAS_FMA && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+TTENSOR_INLINE float rounded(float x) { return __builtin_assoc_barrier(x); }
+TTENSOR_INLINE double rounded(double x) { return __builtin_assoc_barrier(x); }
 #if TTENSOR_HAS_REGISTERS
-TTENSOR_INLINE vec<float> rounded(vec<float> x) { return TTENSOR_ROUNDED(x); }
-TTENSOR_INLINE vec<double> rounded(vec<double> x) { return TTENSOR_ROUNDED(x); }
+#if defined(__ARM_NEON)
+#define TTENSOR_REGISTER "+w"
+#else
+#define TTENSOR_REGISTER "+v"
 #endif
-#undef TTENSOR_ROUNDED
+TTENSOR_INLINE vec<float> rounded(vec<float> x) { __asm__("" : TTENSOR_REGISTER(x)); return x; }
+TTENSOR_INLINE vec<double> rounded(vec<double> x) { __asm__("" : TTENSOR_REGISTER(x)); return x; }
+#undef TTENSOR_REGISTER
+#endif
+#else
+TTENSOR_INLINE float rounded(float x) { return x; }
+TTENSOR_INLINE double rounded(double x) { return x; }
+#if TTENSOR_HAS_REGISTERS
+TTENSOR_INLINE vec<float> rounded(vec<float> x) { return x; }
+TTENSOR_INLINE vec<double> rounded(vec<double> x) { return x; }
+#endif
+#endif
 
 }  // namespace simd
 

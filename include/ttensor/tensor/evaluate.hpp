@@ -134,26 +134,31 @@ template <class S, int F> TTENSOR_NOINLINE store<S> run_fresh(run::statement_pla
   ++counts.loops;
   return out;
 }
+/// Cursors over all elements of every leaf; false when a leaf that is an array is not whole, row-major and of the statement's
+/// shape. `type` is that of `st`, given again because the caller may know it as a constant.
+template <int F> TTENSOR_INLINE bool whole_leaves(const run::statement_planes<F>& st, const run::statement_type& type, run::cursor* c) {
+  bool flat = true;
+  for (int k = type.outs; k < type.planes; ++k) {
+    const run::plane_facts& f = type.facts[k];
+    c[k] = {st.plane[k].ptr, f.uniform ? 0 : index_t(type.lanes) * f.bytes};
+    if (!f.uniform && !st.is_whole(k)) flat = false;
+  }
+  return flat;
+}
 /// The common case without planning: all leaves whole, row-major and of the statement's shape, and the memory of `out`
 /// free for the result. False: nothing was done.
 template <int Planes, class S, int F> TTENSOR_INLINE bool run_flat(store<S>& out, run::statement_planes<F>& st, const run::statement_type& type) {
   const index_t n = shape::size(st.extent);
   if (!out.valid() || out.size() != n || n == 0) return false;
   run::cursor c[Planes];
-  const int outs = type.outs, planes = type.planes;
+  if (!whole_leaves(st, type, c)) return false;
   bool flat = true;
-  for (int k = outs; k < planes; ++k) {
-    const run::plane_facts& f = type.facts[k];
-    c[k] = {st.plane[k].ptr, f.uniform ? 0 : index_t(type.lanes) * f.bytes};
-    if (!f.uniform && !st.is_whole(k)) flat = false;
-  }
-  if (!flat) return false;
   int k = 0;
   out.planes([&](auto, auto* to, const auto&, const auto&, const mem::block*) { c[k] = {reinterpret_cast<char*>(to), index_t(type.lanes) * type.facts[k].bytes}, ++k; });
   out.cells([&](auto& cell) {
     const mem::block* b = cell.block();
     int held = 0;
-    for (int i = outs; i < planes; ++i)
+    for (int i = type.outs; i < type.planes; ++i)
       if (b && st.holder[i] == b) ++held, flat = flat && c[i].ptr == static_cast<const char*>(const_cast<mem::block*>(b)->data());
     flat = flat && b && cell.size() == n && cell.unique_except(held);
   });

@@ -69,6 +69,29 @@ store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::r
   return out;
 }
 
+/// The same over all axes, for numbers: the value itself.
+template <class Red, class S, class E> reduction_scalar_t<Red, S> reduce_all(const E& e, const dims<E::rank>& shape) {
+  using Q = reduction_scalar_t<Red, S>;
+  using kernel = typename reduce_detail::types<Red, false, S, E>::kernel;
+  using St = statement<Q, E, E::rank, kernel>;
+  Q value = Q(Red::template identity<Q>());
+  ++counts.loops;
+  const index_t n = shape::size(shape);
+  if (n == 0) return value;
+  St st(e);
+  eval_detail::set_extent<E::rank>(st, dims<0>{}, shape);
+  run::cursor c[St::planes];
+  if (TTENSOR_LIKELY(eval_detail::whole_leaves<E::rank>(st, St::constants, c))) {
+    c[0] = {reinterpret_cast<char*>(&value), 0};
+    kernel::launch(c, n, nullptr, 1);
+  } else {
+    st.align();
+    st.set_output(0, &value, dims<E::rank>{});
+    st.run_planned(true);
+  }
+  return value;
+}
+
 /// How a linear reduction runs for scalar S; floors above specialise it to record.
 template <class S> struct sum_rule {
   template <bool Columns, class E>
@@ -131,11 +154,15 @@ template <class How, class A, class... O> auto reduce(const How& how, const A& a
     if constexpr (named<O> >= 0) set = shape::select_axes<R>(as_axes(o), How::name);
   }(), ...);
   const index_t count = reduced_count(shape, set);
-  auto s = how.template run<(N >= 0 && N < R)>(e, shape, set);
-  using Q = typename scalar_of_store<decltype(s)>::type;
-  if constexpr (keep) return how.finish(tensor<Q, R>(static_cast<store<Q>&&>(s), reduced_shape_kept(shape, set)), count);
-  else if constexpr (N >= 0 && R > N) return how.finish(tensor<Q, R - N>(static_cast<store<Q>&&>(s), reduced_shape<R - N>(shape, set)), count);
-  else return how.finish(s.scalar(), count);
+  if constexpr (N < 0 && !keep && depth_v<scalar_t<A>> == 0 && requires { how.total(e, shape); }) {
+    return how.finish(how.total(e, shape), count);
+  } else {
+    auto s = how.template run<(N >= 0 && N < R)>(e, shape, set);
+    using Q = typename scalar_of_store<decltype(s)>::type;
+    if constexpr (keep) return how.finish(tensor<Q, R>(static_cast<store<Q>&&>(s), reduced_shape_kept(shape, set)), count);
+    else if constexpr (N >= 0 && R > N) return how.finish(tensor<Q, R - N>(static_cast<store<Q>&&>(s), reduced_shape<R - N>(shape, set)), count);
+    else return how.finish(s.scalar(), count);
+  }
 }
 template <class O> inline constexpr bool is_option = named<O> >= 0 || is_keep<O>;
 
@@ -144,6 +171,8 @@ struct sum_how {
   template <bool Columns, class E> static auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     return sum_rule<storage_scalar_t<typename E::scalar>>::template evaluate<Columns>(e, shape, set);
   }
+  /// All of an array of numbers: no store for the one value.
+  template <class E> static auto total(const E& e, const dims<E::rank>& shape) { return reduce_all<sum_op, typename E::scalar>(e, shape); }
   template <class X> static X finish(X&& x, index_t) { return static_cast<X&&>(x); }
 };
 struct mean_how {
