@@ -64,6 +64,14 @@ template <class T> class store<batched<T>> {
   void set(index_t i, const S& v);
   S scalar() const;
   void zero() { cell_->inner.zero(); }
+  snapshot<S, false> bare() const {
+    if (!cell_) return {};
+    return {cell_->inner.bare(), cell_->batch, cell_->size};
+  }
+  template <int First> void hold(mem::hold* to) const {
+    if (cell_) cell_->inner.template hold<First>(to);
+    else for (int i = 0; i < snapshot<S>::holds; ++i) to[First + i] = mem::no_hold;
+  }
   snapshot<S> snap() const {
     if (!cell_) return {};
     return {cell_->inner.snap(), cell_->batch, cell_->size};

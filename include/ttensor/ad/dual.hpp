@@ -164,6 +164,15 @@ template <class T, int N> class store<dual<T, N>> {
     for (int k = 0; k < N; ++k) tangent_[k].set(i, x.tangent_at(k));
   }
   void zero() { each([](store<T>& p) { p.zero(); }); }
+  snapshot<S, false> bare() const {
+    snapshot<S, false> s{value_.bare(), {}};
+    for (int k = 0; k < N; ++k) s.tangent[k] = tangent_[k].bare();
+    return s;
+  }
+  template <int First> void hold(mem::hold* to) const {
+    value_.template hold<First>(to);
+    static_for<N>([&](auto k) { tangent_[k()].template hold<First + (1 + k()) * snapshot<T>::holds>(to); });
+  }
   snapshot<S> snap() const {
     snapshot<S> s{value_.snap(), {}};
     for (int k = 0; k < N; ++k) s.tangent[k] = tangent_[k].snap();

@@ -370,6 +370,16 @@ template <class T> class store<var<T>> {
   void set(index_t i, const S& v) { write(i, S(v)); }
   void set(index_t i, S&& v) { write(i, static_cast<S&&>(v)); }
   void zero() { cell_->value.zero(); }
+  snapshot<S, false> bare() const {
+    if (!cell_) return {};
+    return {cell_->value.bare(), cell_->slot};
+  }
+  template <int First> void hold(mem::hold* to) const {
+    for (int i = 0; i < snapshot<S>::holds; ++i) to[First + i] = mem::no_hold;
+    if (!cell_) return;
+    cell_->value.template hold<First>(to);
+    to[First + snapshot<T>::holds] = token_ref(cell_->slot).release();
+  }
   snapshot<S> snap() const {
     if (!cell_) return {};
     return {cell_->value.snap(), cell_->slot};

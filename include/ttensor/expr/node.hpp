@@ -235,6 +235,18 @@ template <class S, int R> struct in_tree<leaf<S, R>> {
   TTENSOR_INLINE static type strip(const leaf<S, R>& l) { return {l.data.bare(), l.map}; }
   template <int First, class O> TTENSOR_INLINE static void give(leaf<S, R>& l, O& to) { l.data.template give<First>(to.held); }
 };
+template <array_object A> struct in_tree<A> {  // without a leaf that would hold and give up at once
+  using leaf = decltype(std::declval<const A&>().as_leaf());
+  using type = typename in_tree<leaf>::type;
+  static constexpr int holds = in_tree<leaf>::holds;
+  TTENSOR_INLINE static type strip(const A& a) {
+    if constexpr (std::is_same_v<leaf, type>) return a.as_leaf();
+    else return {a.elements().bare(), a.map()};
+  }
+  template <int First, class O> TTENSOR_INLINE static void give(const A& a, O& to) {
+    if constexpr (holds > 0) a.elements().template hold<First>(to.held);
+  }
+};
 template <class E, int Holds> inline constexpr int steps_v<owned<E, Holds>> = steps_v<E>;
 template <class E, int Holds> struct steps_of<owned<E, Holds>> : steps_of<E> {};
 /// The tree of an expression, without its holds.
@@ -309,40 +321,46 @@ template <class T, class... A> struct weaken { using type = T; };
 template <class T, class A, class... R> struct weaken<T, A, R...> : weaken<typename decltype(weak_step<T, A>())::type, R...> {};
 template <class... A> using operand_elem_t = typename weaken<typename common_elem<void, A...>::type, A...>::type;
 
-template <int... Done, class N> TTENSOR_INLINE void give_all(N&, int_list<Done...>) {}
-template <int... Done, class N, class E, class... R> TTENSOR_INLINE void give_all(N& n, int_list<Done...>, E& e, R&... rest) {
-  in_tree<E>::template give<(0 + ... + Done)>(e, n);
-  give_all(n, int_list<Done..., in_tree<E>::holds>{}, rest...);
-}
-/// Op over operands that are given up: temporaries of expression types.
-template <class Op, class... E> TTENSOR_INLINE auto make_node(E&&... e) {
-  using tree = node<Op, typename in_tree<E>::type...>;
-  constexpr int holds = (0 + ... + in_tree<E>::holds);
+template <int I, class... E> inline constexpr int holds_before = [] {
+  const int holds[] = {in_tree<E>::holds...};
+  int n = 0;
+  for (int i = 0; i < I; ++i) n += holds[i];
+  return n;
+}();
+template <class Op, int... I, class... E> TTENSOR_INLINE auto make_node(std::integer_sequence<int, I...>, E&... e) {
+  using tree = node<Op, typename in_tree<std::remove_const_t<E>>::type...>;
+  constexpr int holds = holds_before<sizeof...(E), std::remove_const_t<E>...>;
   if constexpr (holds == 0) {
-    return tree{{{{in_tree<E>::strip(e)}...}}};
+    return tree{{{{in_tree<std::remove_const_t<E>>::strip(e)}...}}};
   } else {
-    owned<tree, holds> n(std::in_place, in_tree<E>::strip(e)...);
-    give_all(n, int_list<>{}, e...);
+    owned<tree, holds> n(std::in_place, in_tree<std::remove_const_t<E>>::strip(e)...);
+    (in_tree<std::remove_const_t<E>>::template give<holds_before<I, std::remove_const_t<E>...>>(e, n), ...);
     return n;
   }
 }
-/// `a` as an operand of element type T: an expression that is given up is passed on, all else becomes a new one.
-template <class T, class A> TTENSOR_INLINE decltype(auto) operand(A&& a) {
+/// Op over arrays and over expressions that are given up.
+template <class Op, class... E> TTENSOR_INLINE auto make_node(E&&... e) { return make_node<Op>(std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{}, e...); }
+/// `a` as make_node wants it, with element type T: arrays and expressions that are given up are passed on, all else becomes an
+/// expression.
+template <class T, class A> TTENSOR_INLINE decltype(auto) pass(A&& a) {
   using D = std::remove_cvref_t<A>;
-  if constexpr (cpp_number<D>) {
-    return scalar_leaf<T>{static_cast<T>(a)};
-  } else {
-    if constexpr (expression<D> && !std::is_lvalue_reference_v<A> && std::is_same_v<elem_t<scalar_t<D>>, T>) return static_cast<D&&>(a);
-    else if constexpr (std::is_same_v<elem_t<scalar_t<D>>, T>) return as_expression(static_cast<A&&>(a));
-    else return make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
-  }
+  if constexpr (cpp_number<D>) return scalar_leaf<T>{static_cast<T>(a)};
+  else if constexpr (!std::is_same_v<elem_t<scalar_t<D>>, T>) return make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
+  else if constexpr (array_object<D>) return static_cast<const D&>(a);
+  else if constexpr (expression<D> && !std::is_lvalue_reference_v<A>) return static_cast<D&&>(a);
+  else return as_expression(static_cast<A&&>(a));
 }
-
+template <class Op, class... T, class... A> TTENSOR_INLINE auto build_as(type_list<T...>, A&&... a) { return make_node<Op>(pass<T>(static_cast<A&&>(a))...); }
+/// `a` as an expression of element type T; one that is given up is passed on.
+template <class T, class A> TTENSOR_INLINE decltype(auto) operand(A&& a) {
+  if constexpr (array_object<A> && std::is_same_v<elem_t<scalar_t<A>>, T>) return a.as_leaf();
+  else return pass<T>(static_cast<A&&>(a));
+}
 template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
-  return Op::template operands<std::remove_cvref_t<A>...>([&](auto... t) {
-    return make_node<Op>(operand<typename decltype(t)::type>(static_cast<A&&>(a))...);
-  });
+  return build_as<Op>(typename Op::template operands<std::remove_cvref_t<A>...>{}, static_cast<A&&>(a)...);
 }
+/// T for each of A.
+template <class T, class... A> using for_each_operand = type_list<std::conditional_t<true, T, A>...>;
 template <class A, class... R> constexpr auto deepest_of() {
   if constexpr (sizeof...(R) == 0) return std::type_identity<A>{};
   else {
@@ -374,10 +392,10 @@ template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(au
 /// Applies an elementwise operator to anything: numbers and packs compute, scalar kinds follow their rule, arrays build a node.
 TTENSOR_NO_EXEC_CHECK
 template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A&&... a) {
-  if constexpr ((array_like<A> || ...)) {
-    return expr::build<Op>(expr::plain(static_cast<A&&>(a))...);
-  } else if constexpr ((element_proxy<A> || ...)) {
+  if constexpr ((element_proxy<A> || ...)) {
     return apply<Op>(expr::plain(static_cast<A&&>(a))...);
+  } else if constexpr ((array_like<A> || ...)) {
+    return expr::build<Op>(static_cast<A&&>(a)...);
   } else {
     using S = typename decltype(expr::deepest_of<std::remove_cvref_t<A>...>())::type;
     if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);

@@ -180,9 +180,25 @@ class block_ref {
   bool local_ = false;
 };
 
-/// A block that somebody else holds.
+TTENSOR_INLINE hold hold_block(block* b) noexcept {
+  if (TTENSOR_LIKELY(b->owner == this_thread)) {
+    b->local.store(b->local.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return reinterpret_cast<hold>(b) | local_hold;
+  }
+  b->shared.fetch_add(1, std::memory_order_relaxed);
+  return reinterpret_cast<hold>(b);
+}
+/// A block that somebody else holds. Its copy is written out so that expressions are copied member by member: as blocks of
+/// bytes they would be read in pieces wider than they were just written in, and every such read waits for the stores.
 struct block_ptr {
-  block* b;
+  block* b = nullptr;
+  block_ptr() = default;
+  TTENSOR_INLINE block_ptr(block* x) : b(x) {}
+  TTENSOR_INLINE block_ptr(const block_ptr& o) : b(o.b) {}
+  TTENSOR_INLINE block_ptr& operator=(const block_ptr& o) {
+    b = o.b;
+    return *this;
+  }
   block* get() const { return b; }
 };
 TTENSOR_NOINLINE inline void drop_other_hold(hold h) noexcept {

@@ -10,7 +10,7 @@ template <class T> struct cast_op : elementwise<1> {
   static constexpr bool differentiable = is_differentiable_v<T>;
   static constexpr unsigned reads(int) { return 0; }
   template <class S> using result = reelem_t<S, T>;
-  template <class... A, class F> static auto operands(F&& f) { return f(std::type_identity<elem_t<scalar_t<A>>>{}...); }
+  template <class... A> using operands = type_list<elem_t<scalar_t<A>>...>;
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {
     if constexpr (is_pack_v<A>) {
       auto y = convert<compute_t<T>>(a);

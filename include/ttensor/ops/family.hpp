@@ -15,19 +15,13 @@ template <int Arity> struct elementwise {
   static constexpr unsigned reads(int operand) { return static_cast<void>(operand), (2u << Arity) - 1; }
   /// Scalar of the result; operands have been brought to one element type.
   template <class... S> using result = join_chain_t<elem_t<at_t<0, type_list<S...>>>, S...>;
-  /// Element type each operand is brought to: calls f(type_identity<T>...).
-  template <class... A, class F> TTENSOR_INLINE static auto operands(F&& f) {
-    using T = expr::operand_elem_t<A...>;
-    return [&]<class... X>(type_list<X...>) { return f(std::type_identity<std::conditional_t<true, T, X>>{}...); }(type_list<A...>{});
-  }
+  /// Element type each operand is brought to.
+  template <class... A> using operands = expr::for_each_operand<expr::operand_elem_t<A...>, A...>;
 };
 /// Functions of a real or complex argument: integers are taken to double first.
 template <int Arity> struct real_elementwise : elementwise<Arity> {
-  template <class... A, class F> TTENSOR_INLINE static auto operands(F&& f) {
-    using T = expr::operand_elem_t<A...>;
-    using U = std::conditional_t<is_differentiable_v<T>, T, double>;
-    return [&]<class... X>(type_list<X...>) { return f(std::type_identity<std::conditional_t<true, U, X>>{}...); }(type_list<A...>{});
-  }
+  template <class T> using to_real = std::conditional_t<is_differentiable_v<T>, T, double>;
+  template <class... A> using operands = expr::for_each_operand<to_real<expr::operand_elem_t<A...>>, A...>;
 };
 /// Comparisons and logic: a mask, no derivative.
 struct comparison : elementwise<2> {

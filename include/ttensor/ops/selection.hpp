@@ -10,10 +10,7 @@ struct where_op : elementwise<3> {
   static constexpr const char* name = "where";
   static constexpr unsigned reads(int) { return 1u; }
   template <class C, class A, class B> using result = join_chain_t<elem_t<A>, A, B, C>;
-  template <class C, class A, class B, class F> TTENSOR_INLINE static auto operands(F&& f) {
-    using T = expr::operand_elem_t<A, B>;
-    return f(std::type_identity<bool>{}, std::type_identity<T>{}, std::type_identity<T>{});
-  }
+  template <class C, class A, class B> using operands = type_list<bool, expr::operand_elem_t<A, B>, expr::operand_elem_t<A, B>>;
   template <class C, class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const C& c, const A& a, const B& b) {
     if constexpr (is_pack_v<A> && is_pack_v<C>) return select(c, a, A(b));
     else if constexpr (is_pack_v<B> && is_pack_v<C>) return select(c, B(a), b);

@@ -142,6 +142,7 @@ template <int R> index_t reduced_count(const dims<R>& shape, const axis_set<R>& 
   return n;
 }
 
+template <class How> inline constexpr bool total_of = requires { typename How::has_total; };
 /// How: name; run<Columns>(e, shape, set) -> store of the reduced values; finish(scalar or tensor, elements reduced to one).
 template <class How, class A, class... O> auto reduce(const How& how, const A& a, const O&... o) {
   const auto& e = expr::read(a);
@@ -154,7 +155,7 @@ template <class How, class A, class... O> auto reduce(const How& how, const A& a
     if constexpr (named<O> >= 0) set = shape::select_axes<R>(as_axes(o), How::name);
   }(), ...);
   const index_t count = reduced_count(shape, set);
-  if constexpr (N < 0 && !keep && depth_v<scalar_t<A>> == 0 && requires { how.total(e, shape); }) {
+  if constexpr (N < 0 && !keep && depth_v<scalar_t<A>> == 0 && total_of<How>) {
     return how.finish(how.total(e, shape), count);
   } else {
     auto s = how.template run<(N >= 0 && N < R)>(e, shape, set);
@@ -172,6 +173,7 @@ struct sum_how {
     return sum_rule<storage_scalar_t<typename E::scalar>>::template evaluate<Columns>(e, shape, set);
   }
   /// All of an array of numbers: no store for the one value.
+  using has_total = void;
   template <class E> static auto total(const E& e, const dims<E::rank>& shape) { return reduce_all<sum_op, typename E::scalar>(e, shape); }
   template <class X> static X finish(X&& x, index_t) { return static_cast<X&&>(x); }
 };

@@ -64,6 +64,9 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     if (TTENSOR_UNLIKELY(!cell_)) return {{}, borrowed_};
     return {cell_.value(), static_cast<const T*>(cell_.data())};
   }
+  /// For a leaf inside a tree, and the hold that goes to the tree's root.
+  TTENSOR_INLINE snapshot<T, false> bare() const { return {{block()}, TTENSOR_LIKELY(cell_) ? static_cast<const T*>(cell_.data()) : borrowed_}; }
+  template <int First> TTENSOR_INLINE void hold(mem::hold* to) const { to[First] = TTENSOR_LIKELY(cell_) ? mem::hold_block(cell_.current()) : mem::no_hold; }
   store alias() const { return *this; }
   store value() const {
     if (borrowed_) {

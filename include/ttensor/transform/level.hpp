@@ -60,6 +60,8 @@ template <class T> class store<probe<T>> {  // a size; no elements
   void set(index_t, const S&) {}
   void zero() {}
   snapshot<S> snap() const { return {}; }
+  snapshot<S, false> bare() const { return {}; }
+  template <int First> void hold(mem::hold*) const {}
   store alias() const { return *this; }
   store value() const { return *this; }
   void adopt(store&& o) { size_ = o.size_; }
