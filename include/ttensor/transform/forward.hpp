@@ -8,6 +8,7 @@ template <class Y, class D> struct jvp_result {
   Y y;
   D y_dot;
 };
+template <class Y, class D> inline constexpr bool tree::is_record_v<jvp_result<Y, D>> = true;
 
 namespace forward_detail {
 template <class X> using one_dual = dual<X, 1>;

@@ -53,6 +53,10 @@ template <class Level> struct without {
 };
 template <class S, class Level> inline constexpr bool is_at_level_v = std::is_same_v<reelem_t<S, double>, Level>;
 
+template <class A, class B> inline constexpr bool is_record_v<value_and_aux<A, B>> = true;
+template <class V, class G> inline constexpr bool is_record_v<value_grad<V, G>> = true;
+template <class V, class G, class A> inline constexpr bool is_record_v<value_grad_aux<V, G, A>> = true;
+
 template <class T> struct leaf_count { static constexpr int value = is_differentiable_leaf_v<T> ? 1 : 0; };
 template <class... T> struct leaf_count<std::tuple<T...>> { static constexpr int value = (leaf_count<T>::value + ... + 0); };
 template <class A, class B> struct leaf_count<std::pair<A, B>> { static constexpr int value = leaf_count<A>::value + leaf_count<B>::value; };
@@ -60,6 +64,7 @@ template <class T, std::size_t N> struct leaf_count<std::array<T, N>> { static c
 template <class T> struct leaf_count<std::vector<T>> : leaf_count<T> {};
 template <class T> struct leaf_count<std::optional<T>> : leaf_count<T> {};
 template <class T> requires is_aggregate_tree_v<T> struct leaf_count<T> { static constexpr int value = 1; };
+template <template <class...> class R, class... P> requires is_record_v<R<P...>> struct leaf_count<R<P...>> { static constexpr int value = (leaf_count<P>::value + ... + 0); };
 }  // namespace tree
 
 TTENSOR_END

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 #include "../tensor/factories.hpp"
+#include "../tensor/stacked.hpp"
 #include "fields.hpp"
 
 TTENSOR_BEGIN
@@ -13,6 +14,7 @@ namespace tree {
 
 template <class T> inline constexpr bool is_tensor_v = false;
 template <class S, auto Sh, class Sp, class L> inline constexpr bool is_tensor_v<tensor<S, Sh, Sp, L>> = true;
+template <class S, int K> inline constexpr bool is_tensor_v<stacked<S, K>> = true;
 template <class T> concept tensor_leaf = is_tensor_v<std::remove_cvref_t<T>>;
 template <class T> concept scalar_leaf_type = number<std::remove_cvref_t<T>> || scalar_kind<T>;
 /// A leaf that can carry derivatives.
@@ -29,24 +31,53 @@ template <class T> struct aggregate_of { static constexpr bool value = false; };
 template <template <class> class A, class S> struct aggregate_of<A<S>> {
   static constexpr bool value = std::is_aggregate_v<A<S>> && scalar_leaf_type<S>;
   using scalar = S;
+  static constexpr int stack = 0;  // axes that its arrays have besides their own
+  template <class U> using on = A<U>;
+};
+template <template <class> class A, class S, int K> struct aggregate_of<A<stacked<S, K>>> {
+  static constexpr bool value = std::is_aggregate_v<A<stacked<S, K>>>;
+  using scalar = S;
+  static constexpr int stack = K;
   template <class U> using on = A<U>;
 };
 template <class T> inline constexpr bool is_aggregate_tree_v = aggregate_of<std::remove_cvref_t<T>>::value;
+/// Results of transforms with several parts, each of its own type: a tree like a tuple.
+template <class T> inline constexpr bool is_record_v = false;
 
-/// M::map<S>: the new scalar of a leaf; M::rank_change: axes added to tensor leaves; scalars become tensors when not 0.
+/// What rebindings M and visitors M treat as a leaf: what carries derivatives; with a member `every_leaf` integers too.
+template <class M, class T> inline constexpr bool takes_v = [] {
+  if constexpr (requires { std::remove_cvref_t<M>::every_leaf; }) return tensor_leaf<T> || scalar_leaf_type<T>;
+  else return is_differentiable_leaf_v<T>;
+}();
+/// A leaf of R axes: a tensor, or the scalar itself.
+template <class S, int R> struct leaf_of_rank {
+  static_assert(R >= 0, "ttensor: vmap maps over an axis, and this argument has none; pass in_axes<none> or in_axes_tree(none) for it");
+  using type = tensor<S, R>;
+};
+template <class S> struct leaf_of_rank<S, 0> { using type = S; };
+
+/// M::map<S>: the new scalar of a leaf; M::rank_change: axes added to it (arrays of aggregates: to the stack).
 template <class M, class T> struct rebind { using type = T; };  // static: anything that is no leaf and no container
 template <class M, class T> using rebind_t = typename rebind<M, T>::type;
-template <class M, class T> requires(scalar_leaf_type<T> && is_differentiable_leaf_v<T>) struct rebind<M, T> {
-  using type = typename decltype([] {
-    if constexpr (M::rank_change == 0) return std::type_identity<typename M::template map<T>>{};
-    else return std::type_identity<tensor<typename M::template map<T>, M::rank_change>>{};
-  }())::type;
+template <class M, class T> requires(scalar_leaf_type<T> && takes_v<M, T>) struct rebind<M, T> {
+  using type = typename leaf_of_rank<typename M::template map<T>, M::rank_change>::type;
 };
-template <class M, class S, auto Sh> requires is_differentiable_leaf_v<tensor<S, Sh>> struct rebind<M, tensor<S, Sh>> {
-  static constexpr int R = shape::rank_of<Sh>();
+template <class M, class S, auto Sh> requires takes_v<M, tensor<S, Sh>> struct rebind<M, tensor<S, Sh>> {
   using type = typename decltype([] {
     if constexpr (M::rank_change == 0) return std::type_identity<tensor<typename M::template map<S>, Sh>>{};
-    else return std::type_identity<tensor<typename M::template map<S>, R + M::rank_change>>{};
+    else return leaf_of_rank<typename M::template map<S>, shape::rank_of<Sh>() + M::rank_change>{};
+  }())::type;
+};
+template <class M, class S, int K, auto Sh> requires takes_v<M, tensor<stacked<S, K>, Sh>> struct rebind<M, tensor<stacked<S, K>, Sh>> {
+  using type = typename decltype([] {
+    if constexpr (M::rank_change == 0) return std::type_identity<tensor<stacked<typename M::template map<S>, K>, Sh>>{};
+    else return rebind<M, unstacked_t<tensor<stacked<S, K>, Sh>>>{};
+  }())::type;
+};
+template <class M, class S, int K> requires takes_v<M, stacked<S, K>> struct rebind<M, stacked<S, K>> {
+  using type = typename decltype([] {
+    if constexpr (M::rank_change == 0) return std::type_identity<stacked<typename M::template map<S>, K>>{};
+    else return rebind<M, tensor<S, K>>{};
   }())::type;
 };
 template <class M, class... T> struct rebind<M, std::tuple<T...>> { using type = std::tuple<rebind_t<M, T>...>; };
@@ -54,13 +85,17 @@ template <class M, class A, class B> struct rebind<M, std::pair<A, B>> { using t
 template <class M, class T, std::size_t N> struct rebind<M, std::array<T, N>> { using type = std::array<rebind_t<M, T>, N>; };
 template <class M, class T> struct rebind<M, std::vector<T>> { using type = std::vector<rebind_t<M, T>>; };
 template <class M, class T> struct rebind<M, std::optional<T>> { using type = std::optional<rebind_t<M, T>>; };
+template <class M, template <class...> class R, class... P> requires is_record_v<R<P...>> struct rebind<M, R<P...>> { using type = R<rebind_t<M, P>...>; };
 template <class M, class T> requires is_aggregate_tree_v<T> struct rebind<M, T> {
   using S = typename aggregate_of<T>::scalar;
+  static constexpr int axes = aggregate_of<T>::stack + M::rank_change;
+  static_assert(axes >= 0, "ttensor: the tensors of an aggregate have the ranks that its type says, so vmap can take an axis only from the stacked form, "
+                           "S<stacked<T, 1>> (what vmap and per_sample_grad return); pass in_axes<none> for this argument, or pass the stacked form");
   template <class U> static constexpr auto on() {
     if constexpr (has_member_rebind<T, U>) return std::type_identity<typename T::template rebind<U>>{};
     else return std::type_identity<typename aggregate_of<T>::template on<U>>{};
   }
-  using type = typename decltype(on<typename M::template scalar_of_struct<S>>())::type;
+  using type = typename decltype(on<stack_t<typename M::template scalar_of_struct<S>, (axes > 0 ? axes : 0)>>())::type;
 };
 
 template <class T> inline constexpr bool is_container_v = false;
@@ -83,7 +118,7 @@ struct marked_scalar {  // any rebinding that changes every leaf
 };
 template <class T, int I> using field_t = std::remove_cvref_t<decltype(field<I>(std::declval<T&>()))>;
 /// A field of an aggregate is static when its type does not change with the aggregate's scalar (`double rate`).
-template <class T, int I> inline constexpr bool is_static_field_v = std::is_same_v<field_t<T, I>, field_t<rebind_t<marked_scalar, T>, I>>;
+template <class T, int I> inline constexpr bool is_static_field_v = is_aggregate_tree_v<T> && std::is_same_v<field_t<T, I>, field_t<rebind_t<marked_scalar, T>, I>>;
 
 template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, const A& a);
 template <std::size_t I, class F, class... T> void for_each_element(F& f, T&... t);
@@ -91,8 +126,10 @@ template <class Struct, int I, class F, class... T> void for_each_field(F& f, T&
 
 /// A tree of type Out whose leaves are f(leaf of in, type_identity<leaf type of Out>); static parts are copied.
 template <class Out, class F, class In> Out map(F&& f, const In& in) {
-  if constexpr (expression<In> || tensor_leaf<In> || scalar_leaf_type<In>) {
-    if constexpr (expression<In> || is_differentiable_leaf_v<In>) return f(in, std::type_identity<Out>{});
+  if constexpr (stacked_leaf<In> || stacked_leaf<Out>) {
+    return Out(map<unstacked_t<Out>>(f, unstacked(in)));
+  } else if constexpr (expression<In> || tensor_leaf<In> || scalar_leaf_type<In>) {
+    if constexpr (expression<In> || takes_v<F, In>) return f(in, std::type_identity<Out>{});
     else return Out(in);
   } else if constexpr (requires { std::tuple_size<Out>::value; }) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -108,7 +145,7 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
       for (const auto& x : in) out.push_back(map<typename Out::value_type>(f, x));
       return out;
     }
-  } else if constexpr (is_aggregate_tree_v<In>) {
+  } else if constexpr (is_aggregate_tree_v<In> || is_record_v<In>) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return Out{map_field<In, field_t<Out, I>, I>(f, field<I>(in))...};
     }(std::make_integer_sequence<int, field_count<In>()>{});
@@ -125,7 +162,7 @@ template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, 
 template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
   using D = std::remove_cvref_t<T>;
   if constexpr (tensor_leaf<D> || scalar_leaf_type<D>) {
-    if constexpr (is_differentiable_leaf_v<D>) f(t, u...);
+    if constexpr (is_differentiable_leaf_v<D>) f(unstacked(t), unstacked(u)...);
   } else if constexpr (requires { std::tuple_size<D>::value; }) {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (for_each_element<I>(f, t, u...), ...); }(std::make_index_sequence<std::tuple_size_v<D>>{});
   } else if constexpr (is_container_v<D>) {
@@ -134,7 +171,7 @@ template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
     } else {
       for (std::size_t i = 0; i < t.size(); ++i) for_each(f, t[i], u[i]...);
     }
-  } else if constexpr (is_aggregate_tree_v<D>) {
+  } else if constexpr (is_aggregate_tree_v<D> || is_record_v<D>) {
     [&]<int... I>(std::integer_sequence<int, I...>) { (for_each_field<D, I>(f, t, u...), ...); }(std::make_integer_sequence<int, field_count<D>()>{});
   }
 }
@@ -158,6 +195,7 @@ template <class A, class B> struct chain<std::pair<A, B>> { using type = join_ch
 template <class T, std::size_t N> struct chain<std::array<T, N>> : chain<T> {};
 template <class T> struct chain<std::vector<T>> : chain<T> {};
 template <class T> struct chain<std::optional<T>> : chain<T> {};
+template <template <class...> class R, class... P> requires is_record_v<R<P...>> struct chain<R<P...>> { using type = join_chain_t<double, double, chain_t<P>...>; };
 template <class T> requires is_aggregate_tree_v<T> struct chain<T> { using type = reelem_t<typename aggregate_of<T>::scalar, double>; };
 
 /// Replaces every leaf's scalar by K<chain C on the leaf's element>.
@@ -176,7 +214,7 @@ template <class C> struct lift_to {  // the chain C, nothing around it
 template <class T> struct evaluated { using type = T; };
 template <class T> using evaluated_t = typename evaluated<std::remove_cvref_t<T>>::type;
 template <class T> requires(array_like<T> && !tensor_leaf<T>) struct evaluated<T> { using type = tensor<storage_scalar_t<scalar_t<T>>, rank_v<T>>; };
-template <class T> requires tensor_leaf<T> struct evaluated<T> { using type = T; };
+template <class T> requires tensor_leaf<T> struct evaluated<T> { using type = unstacked_t<T>; };
 template <class T> requires element_proxy<T> struct evaluated<T> { using type = scalar_t<T>; };
 template <class... T> struct evaluated<std::tuple<T...>> { using type = std::tuple<evaluated_t<T>...>; };
 template <class A, class B> struct evaluated<std::pair<A, B>> { using type = std::pair<evaluated_t<A>, evaluated_t<B>>; };
@@ -184,7 +222,7 @@ template <class T> evaluated_t<T> evaluate_all(T&& t) {
   using D = std::remove_cvref_t<T>;
   if constexpr (std::is_same_v<evaluated_t<T>, D>) return static_cast<T&&>(t);
   else if constexpr (element_proxy<D>) return t.get();
-  else if constexpr (array_like<D>) return evaluated_t<T>(t);
+  else if constexpr (array_like<D>) return evaluated_t<T>(unstacked(t));
   else
     return [&]<std::size_t... I>(std::index_sequence<I...>) { return evaluated_t<T>{evaluate_all(std::get<I>(static_cast<T&&>(t)))...}; }(
         std::make_index_sequence<std::tuple_size_v<D>>{});

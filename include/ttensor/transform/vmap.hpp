@@ -6,71 +6,114 @@
 
 TTENSOR_BEGIN
 
-/// An axis to map over, counted in the argument; `none` leaves the argument as it is.
-inline constexpr int none = std::numeric_limits<int>::min();
-template <int... A> struct in_axes_t {};
+/// Leaves an argument unmapped; as an output axis: the results are the same for every example.
+struct none_t {
+  constexpr operator int() const { return std::numeric_limits<int>::min(); }
+};
+inline constexpr none_t none{};
+/// An axis to map over, counted in the whole argument; negative axes count from its last one.
+template <int A> struct axis_t {
+  static constexpr int value = A;
+};
+template <int A> inline constexpr axis_t<A> axis{};
+
+template <class... A> struct in_axes_tree_t {};
 template <int A> struct out_axes_t {};
-template <int... A> inline constexpr in_axes_t<A...> in_axes{};
+/// One axis (or none) an argument: in_axes<0, none, 1>.
+template <int... A> inline constexpr in_axes_tree_t<std::conditional_t<A == none, none_t, axis_t<A>>...> in_axes{};
+/// The same where an argument is a tree whose parts differ: in_axes_tree(axis<0>, std::tuple{axis<1>, none}). An entry may stand
+/// for a whole tree; for the fields of an aggregate it is again an in_axes_tree(...).
+template <class... A> constexpr in_axes_tree_t<A...> in_axes_tree(A...) { return {}; }
+/// The axis of the results that counts the examples.
 template <int A> inline constexpr out_axes_t<A> out_axes{};
 
 namespace vmap_detail {
-template <class O> struct in_of { static constexpr bool given = false; };
-template <int... A> struct in_of<in_axes_t<A...>> {
-  static constexpr bool given = true;
-  static constexpr int count = static_cast<int>(sizeof...(A));
-  static constexpr int at(int i) {
-    const int v[] = {A..., 0};
-    return v[i];
+struct first_unmapped {};  // of per_sample_grad: the first argument is shared, the others are mapped over axis 0
+template <class Ax> inline constexpr bool is_axis_v = false;
+template <int A> inline constexpr bool is_axis_v<axis_t<A>> = true;
+
+/// The entry of part I of N parts.
+template <class Ax, int I, int N> struct entry { static_assert(!sizeof(Ax), "ttensor: the axes of vmap are axis<n>, none, and tuples or in_axes_tree of them"); };
+template <class Ax, int I, int N> using entry_t = typename entry<Ax, I, N>::type;
+template <int A, int I, int N> struct entry<axis_t<A>, I, N> { using type = axis_t<A>; };
+template <int I, int N> struct entry<none_t, I, N> { using type = none_t; };
+template <int I, int N> struct entry<first_unmapped, I, N> { using type = std::conditional_t<I == 0, none_t, axis_t<0>>; };
+template <class... A, int I, int N> struct entry<in_axes_tree_t<A...>, I, N> {
+  static_assert(sizeof...(A) == N, "ttensor: the axes of vmap must match the arguments: one entry for each argument, or for each part of a tree");
+  using type = at_t<(sizeof...(A) == N ? I : 0), type_list<A...>>;
+};
+template <class... A, int I, int N> struct entry<std::tuple<A...>, I, N> : entry<in_axes_tree_t<A...>, I, N> {};
+template <class A, class B, int I, int N> struct entry<std::pair<A, B>, I, N> : entry<in_axes_tree_t<A, B>, I, N> {};
+
+template <class Ax> inline constexpr bool maps_v = is_axis_v<Ax>;  // does it map anything?
+template <> inline constexpr bool maps_v<first_unmapped> = true;
+template <class... A> inline constexpr bool maps_v<in_axes_tree_t<A...>> = (maps_v<A> || ...);
+template <class... A> inline constexpr bool maps_v<std::tuple<A...>> = (maps_v<A> || ...);
+template <class A, class B> inline constexpr bool maps_v<std::pair<A, B>> = maps_v<A> || maps_v<B>;
+
+/// Axes of all arguments, and the axis of the results, among the options.
+template <class... O> struct in_of { using type = axis_t<0>; };
+template <class O, class... R> struct in_of<O, R...> : in_of<R...> {};
+template <class... A, class... R> struct in_of<in_axes_tree_t<A...>, R...> { using type = in_axes_tree_t<A...>; };
+template <class... R> struct in_of<first_unmapped, R...> { using type = first_unmapped; };
+template <class... O> inline constexpr int out_of = 0;
+template <class O, class... R> inline constexpr int out_of<O, R...> = out_of<R...>;
+template <int A, class... R> inline constexpr int out_of<out_axes_t<A>, R...> = A;
+
+// ---- types --------------------------------------------------------------------------------------------------------------
+struct one_axis_less {
+  static constexpr int rank_change = -1;
+  static constexpr bool every_leaf = true;
+};
+/// An argument inside: batched scalars. Integers too keep the outer batches: they tell the levels apart.
+template <class C> struct inside : one_axis_less {
+  template <class S> using map = storage_scalar_t<batched<reelem_t<C, elem_t<S>>>>;
+  template <class S> using scalar_of_struct = map<S>;
+};
+/// One slice of an argument.
+struct sliced : one_axis_less {
+  template <class S> using map = S;
+  template <class S> using scalar_of_struct = S;
+};
+/// Rebinding M on the mapped parts of an argument.
+template <class M, class Ax, class T> constexpr auto mapped_type();
+template <class M, class Ax, class T> using mapped_t = typename decltype(mapped_type<M, Ax, T>())::type;
+template <class M, class Ax, template <class...> class L, class... P, int... I>
+constexpr auto mapped_parts(std::type_identity<L<P...>>, std::integer_sequence<int, I...>) {
+  return std::type_identity<L<mapped_t<M, entry_t<Ax, I, static_cast<int>(sizeof...(P))>, P>...>>{};
+}
+template <class M, class Ax, class T> constexpr auto mapped_type() {
+  if constexpr (std::is_same_v<Ax, none_t>) return std::type_identity<T>{};
+  else if constexpr (is_axis_v<Ax> || tree::is_aggregate_tree_v<T> || !requires { std::tuple_size<T>::value; }) return std::type_identity<tree::rebind_t<M, T>>{};
+  else if constexpr (requires { typename T::value_type; }) return std::type_identity<tree::rebind_t<M, T>>{};  // std::array
+  else return mapped_parts<M, Ax>(std::type_identity<T>{}, std::make_integer_sequence<int, static_cast<int>(std::tuple_size_v<T>)>{});
+}
+
+template <class Level, class S> constexpr bool at_level() {
+  if constexpr (std::is_void_v<Level>) return false;
+  else return std::is_same_v<reelem_t<S, double>, Level> || (!is_differentiable_v<elem_t<S>> && batch_levels_v<S> == batch_levels_v<Level> && is_batched_v<S>);
+}
+/// A result outside: one axis more (as it is with out_axes<none>), without the level.
+template <class Level, int Axis> struct outside {
+  static constexpr int rank_change = Axis == none ? 0 : 1;
+  static constexpr bool every_leaf = true;
+  template <class S> static constexpr auto get() {
+    if constexpr (at_level<Level, S>()) return std::type_identity<inner_t<S>>{};
+    else return std::type_identity<S>{};
   }
+  template <class S> using map = typename decltype(get<S>())::type;
+  template <class S> using scalar_of_struct = map<S>;
 };
-template <class O> struct out_of {
-  static constexpr bool given = false;
-};
-template <int A> struct out_of<out_axes_t<A>> {
-  static constexpr bool given = true;
-  static constexpr int axis = A;
-};
-template <class... O> constexpr int in_axis([[maybe_unused]] int i) {
-  int axis = 0;
-  ([&] {
-    if constexpr (in_of<O>::given) axis = i < in_of<O>::count ? in_of<O>::at(i) : none;
-  }(), ...);
-  return axis;
-}
-template <class... O> constexpr int out_axis() {
-  int axis = 0;
-  ([&] {
-    if constexpr (out_of<O>::given) axis = out_of<O>::axis;
-  }(), ...);
-  return axis;
-}
-/// Type of an argument inside: batched scalars, one axis less.
-template <class C, class T> struct inner_type { using type = T; };
-template <class C, class T> using inner_type_t = typename inner_type<C, T>::type;
-template <class C, class S, auto Sh> struct inner_type<C, tensor<S, Sh>> {
-  static constexpr int R = shape::rank_of<Sh>();
-  static_assert(R > 0, "ttensor: vmap maps over an axis, and this argument has none; use in_axes<none>");
-  using B = storage_scalar_t<batched<reelem_t<C, elem_t<S>>>>;  // integers too keep the outer batches: they tell the levels apart
-  using type = typename decltype([] {
-    if constexpr (R == 1) return std::type_identity<B>{};
-    else return std::type_identity<tensor<B, R - 1>>{};
-  }())::type;
-};
-template <class C, class... T> struct inner_type<C, std::tuple<T...>> { using type = std::tuple<inner_type_t<C, T>...>; };
-template <class C, class A, class B> struct inner_type<C, std::pair<A, B>> { using type = std::pair<inner_type_t<C, A>, inner_type_t<C, B>>; };
-template <class C, class T, std::size_t N> struct inner_type<C, std::array<T, N>> { using type = std::array<inner_type_t<C, T>, N>; };
-template <class C, class T> struct inner_type<C, std::vector<T>> { using type = std::vector<inner_type_t<C, T>>; };
 
-[[noreturn]] inline void sizes_differ(index_t a, index_t b) { eval_detail::batch_mismatch(a, b); }
-
-struct split {
+// ---- values -------------------------------------------------------------------------------------------------------------
+template <int Axis> struct split_leaf {
+  static constexpr bool every_leaf = true;
   index_t& examples;  // -1 until known
-  int axis;
-  template <class Out, class S, auto Sh> Out leaf_in(const tensor<S, Sh>& x) const {
+  template <class S, auto Sh, class Out> Out operator()(const tensor<S, Sh>& x, std::type_identity<Out>) const {
     constexpr int R = shape::rank_of<Sh>();
-    const int a = shape::normalize_axis(axis, R, "vmap");
+    const int a = shape::normalize_axis(Axis, R, "vmap");
     const index_t n = x.extent(a);
-    if (examples >= 0 && examples != n) sizes_differ(examples, n);
+    if (examples >= 0 && examples != n) eval_detail::batch_mismatch(examples, n);
     examples = n;
     using B = scalar_t<Out>;
     using X = inner_t<B>;
@@ -88,54 +131,32 @@ struct split {
     if constexpr (R == 1) return Out(static_cast<store<B>&&>(s));
     else return Out(static_cast<store<B>&&>(s), e);
   }
-  template <class Out, class T> Out operator()(const T& t) const {
-    if constexpr (tree::tensor_leaf<T>) return leaf_in<Out>(t);
-    else if constexpr (requires { std::tuple_size<T>::value; })
-      return [&]<std::size_t... I>(std::index_sequence<I...>) { return Out{this->template operator()<std::tuple_element_t<I, Out>>(std::get<I>(t))...}; }(
-          std::make_index_sequence<std::tuple_size_v<T>>{});
-    else if constexpr (tree::is_container_v<T>) {
-      Out o;
-      for (const auto& x : t) o.push_back(this->template operator()<typename Out::value_type>(x));
-      return o;
-    } else {
-      static_assert(tree::tensor_leaf<T>, "ttensor: this kind of argument cannot be mapped; map over tensors, or use in_axes<none>");
-    }
+};
+template <class Ax, class Out, class T> Out split(index_t& examples, const T& x);
+template <class Ax, class Struct, int I, class Out> Out split_field(index_t& examples, const Struct& x) {
+  using Entry = entry_t<Ax, I, tree::field_count<Struct>()>;
+  if constexpr (tree::is_static_field_v<Struct, I>) {
+    return tree::field<I>(x);
+  } else {
+    static_assert(!std::is_same_v<Entry, none_t>, "ttensor: the tensors of an aggregate share one scalar, so vmap maps all of them or none; give an axis for each");
+    return split<Entry, Out>(examples, tree::field<I>(x));
   }
-};
-
-/// Type of one slice of an argument.
-template <class A> struct sliced { using type = A; };
-template <class A> using sliced_t = typename sliced<A>::type;
-template <class S, auto Sh> struct sliced<tensor<S, Sh>> {
-  using type = typename decltype([] {
-    if constexpr (shape::rank_of<Sh>() == 1) return std::type_identity<S>{};
-    else return std::type_identity<tensor<S, shape::rank_of<Sh>() - 1>>{};
-  }())::type;
-};
-template <class... T> struct sliced<std::tuple<T...>> { using type = std::tuple<sliced_t<T>...>; };
-template <class A, class B> struct sliced<std::pair<A, B>> { using type = std::pair<sliced_t<A>, sliced_t<B>>; };
-template <class T, std::size_t N> struct sliced<std::array<T, N>> { using type = std::array<sliced_t<T>, N>; };
-template <class T> struct sliced<std::vector<T>> { using type = std::vector<sliced_t<T>>; };
-
-/// Type of a result outside: leaves gain an axis.
-template <class Level, class T> struct outer_type { using type = T; };
-template <class Level, class T> using outer_type_t = typename outer_type<Level, T>::type;
-template <class Level, class S> constexpr bool at_level() {
-  if constexpr (std::is_void_v<Level>) return false;
-  else return std::is_same_v<reelem_t<S, double>, Level> || (!is_differentiable_v<elem_t<S>> && batch_levels_v<S> == batch_levels_v<Level> && is_batched_v<S>);
 }
-template <class Level, class S> struct outer_scalar { using type = typename decltype([] {
-  if constexpr (at_level<Level, S>()) return std::type_identity<inner_t<S>>{};
-  else return std::type_identity<S>{};
-}())::type; };
-template <class Level, class S, auto Sh> struct outer_type<Level, tensor<S, Sh>> {
-  using type = tensor<typename outer_scalar<Level, S>::type, shape::rank_of<Sh>() + 1>;
-};
-template <class Level, class S> requires tree::scalar_leaf_type<S> struct outer_type<Level, S> { using type = tensor<typename outer_scalar<Level, S>::type, 1>; };
-template <class Level, class... T> struct outer_type<Level, std::tuple<T...>> { using type = std::tuple<outer_type_t<Level, T>...>; };
-template <class Level, class A, class B> struct outer_type<Level, std::pair<A, B>> { using type = std::pair<outer_type_t<Level, A>, outer_type_t<Level, B>>; };
-template <class Level, class T, std::size_t N> struct outer_type<Level, std::array<T, N>> { using type = std::array<outer_type_t<Level, T>, N>; };
-template <class Level, class T> struct outer_type<Level, std::vector<T>> { using type = std::vector<outer_type_t<Level, T>>; };
+template <class Ax, class Out, class T> Out split(index_t& examples, const T& x) {
+  if constexpr (std::is_same_v<Ax, none_t>) {
+    return x;
+  } else if constexpr (is_axis_v<Ax>) {
+    return tree::map<Out>(split_leaf<Ax::value>{examples}, x);
+  } else if constexpr (tree::is_aggregate_tree_v<T>) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return Out{split_field<Ax, T, I, tree::field_t<Out, I>>(examples, x)...}; }(
+        std::make_integer_sequence<int, tree::field_count<T>()>{});
+  } else {
+    static_assert(requires { std::tuple_size<T>::value; }, "ttensor: the axes of vmap are a tree where the argument has no parts; give axis<n> or none for it");
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return Out{split<entry_t<Ax, static_cast<int>(I), static_cast<int>(sizeof...(I))>, std::tuple_element_t<I, Out>>(examples, std::get<I>(x))...};
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
+  }
+}
 
 template <class Level, class Out, class S, int R> Out stack(index_t examples, const leaf<S, R>& l) {
   using O = typename Out::scalar;
@@ -151,25 +172,31 @@ template <class Level, class Out, class S, int R> Out stack(index_t examples, co
   if (w.map.extent[0] != examples) w.map.extent[0] = examples, w.map.stride[0] = 0;
   return Out(w);
 }
-template <class Level, class Out, class T> Out join(index_t examples, int axis, const T& y) {
-  if constexpr (tree::tensor_leaf<T> || tree::scalar_leaf_type<T>) {
-    auto one = [&] {
-      if constexpr (tree::tensor_leaf<T> || is_batched_v<T>) return stack<Level, Out>(examples, y.as_leaf());
-      else return stack<Level, Out>(examples, tensor<T, 0>(y).as_leaf());
-    };
-    constexpr int R = Out::rank;
-    const int a = shape::normalize_axis(axis, R, "vmap");
-    if (a == 0) return one();
-    return Out(moveaxis(one(), 0, a));
-  } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return Out{join<Level, std::tuple_element_t<I, Out>>(examples, axis, std::get<I>(y))...}; }(
-        std::make_index_sequence<std::tuple_size_v<T>>{});
-  } else {
-    Out o;
-    for (const auto& x : y) o.push_back(join<Level, typename Out::value_type>(examples, axis, x));
-    return o;
+template <class Level, int Axis> struct join_leaf {
+  static constexpr bool every_leaf = true;
+  index_t examples;
+  template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
+    using S = scalar_t<Y>;
+    if constexpr (Axis != none) {
+      auto one = [&] {
+        if constexpr (requires { requires std::is_same_v<decltype(y.as_leaf()), leaf<S, rank_v<Y>>>; }) return stack<Level, Out>(examples, y.as_leaf());
+        else if constexpr (is_batched_v<Y>) return stack<Level, Out>(examples, y.as_leaf());
+        else return stack<Level, Out>(examples, tensor<S, rank_v<Y>>(y).as_leaf());
+      };
+      const int a = shape::normalize_axis(Axis, Out::rank, "vmap");
+      if (a == 0) return one();
+      return Out(moveaxis(one(), 0, a));
+    } else if constexpr (!at_level<Level, S>()) {
+      return y;
+    } else {
+      if (y.elements().mapped())
+        raise<axis_error>("[vmap] out_axes<none> wants results that are the same for every example, and one is mapped over " + to_message(examples) +
+                          " examples; give it an axis [TT-A03]");
+      if constexpr (tree::tensor_leaf<Y>) return Out(y.elements().inner().value(), y.shape());
+      else return y.elements().inner().get(0);
+    }
   }
-}
+};
 }  // namespace vmap_detail
 
 /// What vmap returns for f.
@@ -180,52 +207,48 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
   template <class... T> auto operator()(const T&... a) const { return run(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{}, tree::evaluate_all(a)...); }
 
  private:
-  static constexpr int out = vmap_detail::out_axis<O...>();
+  using in = typename vmap_detail::in_of<O...>::type;
+  static constexpr int out = vmap_detail::out_of<O...>;
   template <int... I, class... A> auto run(std::integer_sequence<int, I...>, const A&... a) const {
-    static_assert(((vmap_detail::in_axis<O...>(I) != none) || ...), "ttensor: vmap needs at least one mapped argument; in_axes are all none");
+    constexpr int count = static_cast<int>(sizeof...(A));
+    static_assert((vmap_detail::maps_v<vmap_detail::entry_t<in, I, count>> || ...), "ttensor: vmap needs at least one mapped argument; in_axes are all none");
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
-      using R = tree::evaluated_t<decltype(f(std::declval<const probed_arg_t<P, vmap_detail::in_axis<O...>(I), A>&>()...))>;
-      return level_detail::fake<vmap_detail::outer_type_t<void, on_probe_t<P, R>>>();
+      using R = tree::evaluated_t<decltype(f(std::declval<const probed_arg_t<P, vmap_detail::entry_t<in, I, count>, A>&>()...))>;
+      return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, on_probe_t<P, R>>>();
     } else {
-      using C = join_chain_t<double, double, Forced, tree::chain_t<A>..., typename decltype(captured<A...>(std::integer_sequence<int, I...>{}))::type>;
-      using Level = batched<C>;
-      if constexpr (probe_captured_v<F, arg_t<C, vmap_detail::in_axis<O...>(I), A>...>) {
-        using R = tree::evaluated_t<decltype(f(std::declval<const arg_t<C, vmap_detail::in_axis<O...>(I), A>&>()...))>;
-        return level_detail::fake<vmap_detail::outer_type_t<void, probed_result_t<C, R>>>();
+      using C = join_chain_t<double, double, Forced, tree::chain_t<A>...,
+                             typename decltype(level_detail::captured_chain<F, Forced, vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>())::type>;
+      using W = std::tuple<vmap_detail::mapped_t<vmap_detail::inside<C>, vmap_detail::entry_t<in, I, count>, A>...>;
+      if constexpr (probe_captured_by_v<F, W>) {
+        using R = tree::evaluated_t<decltype(std::apply(f, std::declval<const W&>()))>;
+        return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, probed_result_t<C, R>>>();
       } else {
-      index_t examples = -1;
-      auto w = std::tuple<arg_t<C, vmap_detail::in_axis<O...>(I), A>...>{wrap<C, vmap_detail::in_axis<O...>(I)>(examples, a)...};
-      const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
-      using R = std::remove_cvref_t<decltype(y)>;
-      return vmap_detail::join<Level, vmap_detail::outer_type_t<Level, R>>(examples, out, y);
+        index_t examples = -1;
+        const W w{vmap_detail::split<vmap_detail::entry_t<in, I, count>, std::tuple_element_t<I, W>>(examples, a)...};
+        if (examples < 0) raise<shape_error>("[vmap] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
+        const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
+        using M = vmap_detail::outside<batched<C>, out>;
+        return tree::map<tree::rebind_t<M, std::remove_cvref_t<decltype(y)>>>(vmap_detail::join_leaf<batched<C>, out>{examples}, y);
       }
     }
   }
-  template <int Axis, class A> struct probe_arg { using type = typename decltype([] {
-    if constexpr (Axis == none) return std::type_identity<A>{};
-    else return std::type_identity<vmap_detail::sliced_t<A>>{};
-  }())::type; };
-  template <int Axis, class A> using probe_arg_t = typename probe_arg<Axis, A>::type;
-  template <class P, int Axis, class A> using probed_arg_t = std::conditional_t<Axis == none, A, on_probe_t<P, probe_arg_t<Axis, A>>>;
-  template <class... A, int... I> static constexpr auto captured(std::integer_sequence<int, I...>) {
-    return level_detail::captured_chain<F, options::forced_chain<O...>, probe_arg_t<vmap_detail::in_axis<O...>(I), A>...>();
-  }
-  template <class C, int Axis, class A> struct arg { using type = typename decltype([] {
-    if constexpr (Axis == none) return std::type_identity<A>{};
-    else return std::type_identity<vmap_detail::inner_type_t<C, A>>{};
-  }())::type; };
-  template <class C, int Axis, class A> using arg_t = typename arg<C, Axis, A>::type;
-  template <class C, int Axis, class A> static arg_t<C, Axis, A> wrap(index_t& examples, const A& a) {
-    if constexpr (Axis == none) return a;
-    else return vmap_detail::split{examples, Axis}.template operator()<arg_t<C, Axis, A>>(a);
-  }
+  template <class P, class Ax, class A> using probed_arg_t =
+      std::conditional_t<vmap_detail::maps_v<Ax>, on_probe_t<P, vmap_detail::mapped_t<vmap_detail::sliced, Ax, A>>, A>;
 };
 
-/// f over slices of its arguments: vmap(f)(xs...), vmap(f, in_axes<0, none, 1>, out_axes<0>)(x...).
+/// f over slices of its arguments: what stacking f(slice) would give, in loops over examples and elements together.
+/// Shapes    an argument mapped over axis a is seen without it; every result gains the axis out_axes (0 unless given).
+///           vmap(f)(x...) maps axis 0 of all arguments; vmap(f, in_axes<0, none, 1>, out_axes<-1>)(x...);
+///           vmap(f, in_axes_tree(axis<0>, std::tuple{axis<1>, none}))(x, pair)
+///           A result S<T> becomes S<stacked<T, 1>>, and such an argument is seen as S<T>; static fields stay as they are
+/// Throws    shape_error [TT-S05, TT-S17]: mapped sizes differ, nothing to map; axis_error [TT-A01, TT-A03]: out_axes<none> on a mapped result
+/// Source    JAX, jax.vmap
 template <class F, class... O> auto vmap(F f, O...) { return vmap_function<F, type_list<O...>>{static_cast<F&&>(f)}; }
-/// Gradient for every example: vmap(grad(loss), in_axes<none, 0, 0>).
-template <class F, class... O> auto per_sample_grad(F f, O... o) { return vmap(grad(static_cast<F&&>(f), o...), in_axes<none, 0, 0>); }
+/// Gradient with respect to the first argument for every example: vmap(grad(f), in_axes<none, 0, ...>).
+/// Shapes    params as f takes them, the others with the examples as axis 0 -> the gradient's tree, every leaf with the
+///           examples as axis 0: for an aggregate P<T> a P<stacked<T, 1>>
+template <class F, class... O> auto per_sample_grad(F f, O... o) { return vmap(grad(static_cast<F&&>(f), o...), vmap_detail::first_unmapped{}); }
 
 TTENSOR_END
