@@ -1,199 +1,167 @@
-// Jacobians and Hessians: shape out.shape + in.shape, no squeezing. Over several leaves: tuples, outputs outside, in leaf order.
+// Jacobians and Hessians: every block has shape out.shape + in.shape, no squeezing.
+//
+// With one array as result, a Jacobian is the tree of the argument with the result's axes in front of every leaf: for an
+// aggregate X<T> an X<stacked<T, K>>. With one array as argument it is the tree of the result with the argument's axes
+// behind every leaf. With several leaves on both sides it is a tuple over the leaves of the result of tuples over the leaves
+// of the argument, in field order: get<j>(get<i>(jacobian)).
 #pragma once
 #include "vmap.hpp"
 
 TTENSOR_BEGIN
 
 namespace jacobian_detail {
-/// The differentiable leaf types of a tree, in order.
-template <class T> struct leaves { using type = type_list<>; };
-template <class T> using leaves_t = typename leaves<std::remove_cvref_t<T>>::type;
-template <class... L> constexpr auto cat(type_list<L...> a) { return a; }
-template <class... A, class... B, class... C> constexpr auto cat(type_list<A...>, type_list<B...>, C... c) { return cat(type_list<A..., B...>{}, c...); }
-template <class T> requires tree::is_differentiable_leaf_v<T> struct leaves<T> { using type = type_list<T>; };
-template <class... T> struct leaves<std::tuple<T...>> { using type = decltype(cat(type_list<>{}, leaves_t<T>{}...)); };
-template <class A, class B> struct leaves<std::pair<A, B>> { using type = decltype(cat(leaves_t<A>{}, leaves_t<B>{})); };
-template <class T, std::size_t N> struct leaves<std::array<T, N>> {
-  template <std::size_t... I> static auto all(std::index_sequence<I...>) { return cat(type_list<>{}, leaves_t<std::enable_if_t<(I < N), T>>{}...); }
-  using type = decltype(all(std::make_index_sequence<N>{}));
-};
-template <class T> requires tree::is_aggregate_tree_v<T> struct leaves<T> {
-  template <int I> static auto of_field() {
-    if constexpr (tree::is_static_field_v<T, I>) return type_list<>{};
-    else return leaves_t<tree::field_t<T, I>>{};
-  }
-  template <int... I> static auto all(std::integer_sequence<int, I...>) { return cat(type_list<>{}, of_field<I>()...); }
-  using type = decltype(all(std::make_integer_sequence<int, tree::field_count<T>()>{}));
-};
 template <class T> inline constexpr bool is_one_leaf_v = tree::is_differentiable_leaf_v<T>;
 
-/// Block of one output leaf by one input leaf, on scalar X.
-template <class X, int R> struct block_type { using type = tensor<X, R>; };
-template <class X> struct block_type<X, 0> { using type = X; };
-template <class C, class Out, class In>
-using block_t = typename block_type<reelem_t<C, promote_t<elem_t<scalar_t<Out>>, elem_t<scalar_t<In>>>>, rank_v<Out> + rank_v<In>>::type;
-template <class C, class Out, class List> struct row;
-template <class C, class Out, class... In> struct row<C, Out, type_list<In...>> { using type = std::tuple<block_t<C, Out, In>...>; };
+/// The differentiable leaves of a tree as a tuple of references, in field order.
+template <class T> auto leaf_refs(T& t);
+template <class T, int I> auto field_refs(T& t) {
+  if constexpr (tree::is_static_field_v<std::remove_const_t<T>, I>) return std::tuple<>();
+  else return leaf_refs(tree::field<I>(t));
+}
+template <class T> auto leaf_refs(T& t) {
+  using D = std::remove_const_t<T>;
+  if constexpr (is_one_leaf_v<D>) return std::tie(unstacked(t));
+  else if constexpr (requires { std::tuple_size<D>::value; }) return std::apply([](auto&... x) { return std::tuple_cat(leaf_refs(x)...); }, t);
+  else if constexpr (tree::is_aggregate_tree_v<D> || tree::is_record_v<D>)
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return std::tuple_cat(field_refs<T, I>(t)...); }(std::make_integer_sequence<int, tree::field_count<D>()>{});
+  else {
+    static_assert(!tree::is_container_v<D>, "ttensor: a Jacobian with several leaves on both sides needs their number at compile time; use std::array or std::tuple instead of a "
+                                            "vector or optional, or take the Jacobian of one array");
+    return std::tuple<>();
+  }
+}
+template <class T> using leaf_refs_t = decltype(leaf_refs(std::declval<T&>()));
+template <class T> inline constexpr std::size_t leaf_count_v = std::tuple_size_v<leaf_refs_t<T>>;
 
-/// Result type: a block, a tuple of blocks, or a tuple of tuples.
-template <class C, class Y, class X> struct result {
-  template <class O> static auto of_row() {
-    if constexpr (is_one_leaf_v<X>) return std::type_identity<block_t<C, O, X>>{};
-    else return std::type_identity<typename row<C, O, leaves_t<X>>::type>{};
-  }
-  template <class... O> static auto all(type_list<O...>) { return std::type_identity<std::tuple<typename decltype(of_row<O>())::type...>>{}; }
-  static auto get() {
-    if constexpr (is_one_leaf_v<Y>) return of_row<Y>();
-    else return all(leaves_t<Y>{});
-  }
-  using type = typename decltype(get())::type;
+// ---- types --------------------------------------------------------------------------------------------------------------
+/// Adds the axes of the leaf O and joins its element type, over the chain C.
+template <class C, class O> struct with_axes_of {
+  static constexpr int rank_change = rank_v<O>;
+  template <class S> using map = reelem_t<C, promote_t<elem_t<scalar_t<O>>, elem_t<S>>>;
+  template <class S> using scalar_of_struct = map<S>;
 };
+/// One leaf O of the result by the argument X: a row of blocks.
+template <class C, class O, class X> using row_t = tree::rebind_t<with_axes_of<C, O>, X>;
+template <class C, class X, class Ys> struct rows;
+template <class C, class X, class... O> struct rows<C, X, std::tuple<O&...>> { using type = std::tuple<row_t<C, std::remove_const_t<O>, X>...>; };
+template <class Refs> struct values_of;
+template <class... L> struct values_of<std::tuple<L&...>> { using type = std::tuple<std::remove_const_t<L>...>; };
+template <class Rows> struct table;
+template <class... R> struct table<std::tuple<R...>> { using type = std::tuple<typename values_of<leaf_refs_t<R>>::type...>; };
+template <class C, class Y, class X> constexpr auto result_type() {
+  if constexpr (is_one_leaf_v<Y>) return std::type_identity<row_t<C, Y, X>>{};
+  else if constexpr (is_one_leaf_v<X>) return std::type_identity<tree::rebind_t<with_axes_of<C, X>, Y>>{};
+  else return table<typename rows<C, X, leaf_refs_t<Y>>::type>{};
+}
+template <class C, class Y, class X> using result_t = typename decltype(result_type<C, Y, X>())::type;
 
+// ---- values -------------------------------------------------------------------------------------------------------------
 template <class T> index_t leaf_size(const T& t) {
   if constexpr (tree::tensor_leaf<T>) return t.size();
   else return 1;
 }
-template <class T> auto leaf_shape(const T& t) {
-  if constexpr (tree::tensor_leaf<T>) return t.shape();
-  else return dims<0>{};
-}
-/// Blocks under construction, one a pair of leaves, each with rows (outputs) by columns (inputs).
-template <class S> void put_column(store<S>& block, index_t rows, index_t columns, index_t column, const auto& y_dot) {
-  const dims<1> n{{rows}};
-  if constexpr (tree::tensor_leaf<std::remove_cvref_t<decltype(y_dot)>>)
-    statement_rule<S>::assign_region(block, layout_map<1>{column, n, {{columns}}}, expr::operand<elem_t<S>>(leaf<scalar_t<decltype(y_dot)>, 1>{y_dot.elements().snap(), layout_map<1>::row_major(n)}));
-  else
-    block.set(column, S(y_dot));
-}
-template <class S> void put_row(store<S>& block, index_t columns, index_t r, const auto& g) {
-  const dims<1> n{{columns}};
-  if constexpr (tree::tensor_leaf<std::remove_cvref_t<decltype(g)>>)
-    statement_rule<S>::assign_region(block, layout_map<1>{r * columns, n, {{1}}}, expr::operand<elem_t<S>>(leaf<scalar_t<decltype(g)>, 1>{g.elements().snap(), layout_map<1>::row_major(n)}));
-  else
-    block.set(r, S(g));
-}
-template <class B> using block_scalar = scalar_t<B>;
-template <class B, int R> B make_block(store<scalar_t<B>>&& s, const dims<R>& e) {
-  if constexpr (tree::tensor_leaf<B>) return B(static_cast<store<scalar_t<B>>&&>(s), e);
-  else return s.get(0);
+template <class T> index_t tree_size(const T& t) {
+  index_t n = 0;
+  tree::for_each([&](const auto& l) { n += leaf_size(l); }, t);
+  return n;
 }
 template <class O, class I> auto joined_shape(const O& o, const I& i) {
-  const auto a = leaf_shape(o);
-  const auto b = leaf_shape(i);
-  dims<decltype(a)::size() + decltype(b)::size()> e{};
-  for (int d = 0; d < a.size(); ++d) e[d] = a[d];
-  for (int d = 0; d < b.size(); ++d) e[a.size() + d] = b[d];
+  dims<rank_v<O> + rank_v<I>> e{};
+  if constexpr (rank_v<O> > 0) for (int d = 0; d < rank_v<O>; ++d) e[d] = o.extent(d);
+  if constexpr (rank_v<I> > 0) for (int d = 0; d < rank_v<I>; ++d) e[rank_v<O> + d] = i.extent(d);
   return e;
 }
-
+template <class T> T zero_leaf(const dims<rank_v<T>>& e) {
+  if constexpr (rank_v<T> > 0) return T(e);
+  else return static_cast<void>(e), T(scalar_t<T>(0));
+}
+template <class T, class S> void set_element(T& t, index_t k, const S& s) {
+  if constexpr (!tree::tensor_leaf<T>) t = T(s);
+  else if constexpr (requires { t.elements().set(k, scalar_t<T>(s)); } && std::is_lvalue_reference_v<decltype(t.elements())>) t.elements().set(k, scalar_t<T>(s));
+  else t.data()[k] = scalar_t<T>(s);
+}
+template <class L> auto rank0(const L& l) {
+  if constexpr (tree::tensor_leaf<L>) return l.elements().get(0);
+  else return l;
+}
+/// Elements of the block at first, first + stride, ...: those of the leaf v.
+template <class B, class V> void put(B& block, index_t first, index_t stride, const V& v) {
+  using S = scalar_t<B>;
+  if constexpr (rank_v<V> == 0) {
+    set_element(block, first, rank0(v));
+  } else if constexpr (!std::is_lvalue_reference_v<decltype(block.elements())>) {
+    block = v;  // a fixed tensor: the result is a scalar, so this is the whole block
+  } else {
+    const dims<1> n{{v.size()}};
+    statement_rule<S>::assign_region(block.elements(), layout_map<1>{first, n, {{stride}}},
+                                     expr::operand<elem_t<S>>(leaf<scalar_t<V>, 1>{v.elements().snap(), layout_map<1>::row_major(n)}));
+  }
+}
 /// A copy of the tree in which element `k` of its leaf number `which` is 1 and everything else 0.
 template <class T> T basis(const T& like, int which, index_t k) {
   int i = 0;
   return tree::map<T>([&]<class L, class Out>(const L& l, std::type_identity<Out>) -> Out {
-    const bool here = i++ == which;
-    if constexpr (tree::tensor_leaf<L>) {
-      Out z(l.shape());
-      if (here) z.elements().set(k, scalar_t<Out>(1));
-      return z;
-    } else {
-      return Out(here ? 1 : 0);
-    }
+    Out z = zero_leaf<Out>(joined_shape(0, l));
+    if (i++ == which) set_element(z, k, 1);
+    return z;
   }, like);
 }
-/// Leaves of a tree as a tuple of references to const.
-template <class T, int I> auto field_refs(const T& t);
-template <class T> auto leaf_refs(const T& t) {
-  if constexpr (is_one_leaf_v<T>) return std::tuple<const T&>(t);
-  else if constexpr (requires { std::tuple_size<T>::value; })
-    return std::apply([](const auto&... x) { return std::tuple_cat(leaf_refs(x)...); }, t);
-  else if constexpr (tree::is_aggregate_tree_v<T>)
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return std::tuple_cat(field_refs<T, I>(t)...); }(std::make_integer_sequence<int, tree::field_count<T>()>{});
-  else return std::tuple<>();
+template <class C, class Y, class X> auto zero_rows(const Y& y, const X& x) {
+  return std::apply([&](const auto&... o) {
+    return typename rows<C, X, std::tuple<decltype(o)...>>::type{[&](const auto& leaf) {
+      return tree::map<row_t<C, std::remove_cvref_t<decltype(leaf)>, X>>([&]<class Out>(const auto& l, std::type_identity<Out>) { return zero_leaf<Out>(joined_shape(leaf, l)); }, x);
+    }(o)...};
+  }, leaf_refs(y));
 }
-template <class T, int I> auto field_refs(const T& t) {
-  if constexpr (tree::is_static_field_v<T, I>) return std::tuple<>();
-  else return leaf_refs(tree::field<I>(t));
-}
-template <class R, class Y, class X, class Stores> R assemble(const Y& y, const X& x, Stores& s) {
-  const auto ys = leaf_refs(y);
-  const auto xs = leaf_refs(x);
-  constexpr std::size_t nx = std::tuple_size_v<decltype(xs)>;
-  auto one_row = [&]<class Row, std::size_t O>(std::type_identity<Row>, std::integral_constant<std::size_t, O>) -> Row {
-    if constexpr (is_one_leaf_v<X>) {
-      return make_block<Row>(std::move(std::get<O>(s)), joined_shape(std::get<O>(ys), x));
-    } else {
-      return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return Row{make_block<std::tuple_element_t<I, Row>>(std::move(std::get<O * nx + I>(s)), joined_shape(std::get<O>(ys), std::get<I>(xs)))...};
-      }(std::make_index_sequence<nx>{});
-    }
-  };
-  if constexpr (is_one_leaf_v<Y>) return one_row(std::type_identity<R>{}, std::integral_constant<std::size_t, 0>{});
-  else
-    return [&]<std::size_t... O>(std::index_sequence<O...>) { return R{one_row(std::type_identity<std::tuple_element_t<O, R>>{}, std::integral_constant<std::size_t, O>{})...}; }(
-        std::make_index_sequence<std::tuple_size_v<R>>{});
-}
-template <class C, class Ys, class Xs> struct block_stores;
-template <class C, class... O, class... I> struct block_stores<C, std::tuple<O...>, std::tuple<I...>> {
-  template <class A> static auto row_of() { return std::type_identity<std::tuple<store<scalar_t<block_t<C, std::remove_cvref_t<A>, std::remove_cvref_t<I>>>>...>>{}; }
-  using type = decltype(std::tuple_cat(std::declval<typename decltype(row_of<O>())::type>()...));
-  template <class Y, class Xs> static auto row_for(const Y& y, const Xs& xs) {
-    return std::apply([&](const auto&... x) { return std::make_tuple(zeroed<store<scalar_t<block_t<C, Y, std::remove_cvref_t<decltype(x)>>>>>(leaf_size(y) * leaf_size(x))...); }, xs);
-  }
-  static type make(const std::tuple<O...>& ys, const std::tuple<I...>& xs) {
-    return std::apply([&](const auto&... y) { return std::tuple_cat(row_for(y, xs)...); }, ys);
-  }
-  template <class S> static S zeroed(index_t n) {
-    S s = S::make(n);
-    s.zero();
-    return s;
-  }
-};
 template <class F, std::size_t... I> void each_index(F&& f, std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>{}), ...); }
 
-template <class C, class Forced, class F, class X> auto forward(const F& f, const X& x) {
-  const auto xs = leaf_refs(x);
-  constexpr std::size_t nx = std::tuple_size_v<decltype(xs)>;
-  auto first = jvp(f, x, basis(x, -1, 0), closing_over_t<Forced>{});  // shape of the result; columns follow
-  using Y = decltype(first.y);
-  using R = typename result<C, Y, X>::type;
-  const auto ys = leaf_refs(first.y);
-  using B = block_stores<C, std::remove_const_t<decltype(ys)>, std::remove_const_t<decltype(xs)>>;
-  auto s = B::make(ys, xs);
-  constexpr std::size_t ny = std::tuple_size_v<decltype(ys)>;
-  each_index([&](auto i) {
-    const index_t n = leaf_size(std::get<i()>(xs));
-    for (index_t k = 0; k < n; ++k) {
-      const auto d = jvp(f, x, basis(x, static_cast<int>(i()), k), closing_over_t<Forced>{});
-      const auto ds = leaf_refs(d.y_dot);
-      each_index([&](auto o) { put_column(std::get<o() * nx + i()>(s), leaf_size(std::get<o()>(ys)), n, k, std::get<o()>(ds)); }, std::make_index_sequence<ny>{});
-    }
-  }, std::make_index_sequence<nx>{});
-  return assemble<R>(first.y, x, s);
+template <class C, class Y, class X, class Rows> result_t<C, Y, X> assemble(const Y& y, Rows& r) {
+  using R = result_t<C, Y, X>;
+  if constexpr (is_one_leaf_v<Y>) {
+    return std::move(std::get<0>(r));
+  } else if constexpr (is_one_leaf_v<X>) {
+    R j = tree::map<R>([]<class Out>(const auto&, std::type_identity<Out>) { return Out(); }, y);
+    auto to = leaf_refs(j);
+    each_index([&](auto o) { std::get<o()>(to) = std::move(std::get<o()>(r)); }, std::make_index_sequence<std::tuple_size_v<Rows>>{});
+    return j;
+  } else {
+    return std::apply([&](auto&... row) { return R{std::apply([](auto&... b) { return std::make_tuple(std::move(b)...); }, leaf_refs(row))...}; }, r);
+  }
 }
-template <class C, class Forced, class F, class X> auto backward(const F& f, const X& x) {
-  const auto r = vjp(f, closing_over_t<Forced>{}, x);
-  using Y = std::remove_cvref_t<decltype(r.y)>;
-  using R = typename result<C, Y, X>::type;
-  const auto ys = leaf_refs(r.y);
-  const auto xs = leaf_refs(x);
-  constexpr std::size_t nx = std::tuple_size_v<decltype(xs)>, ny = std::tuple_size_v<decltype(ys)>;
-  using B = block_stores<C, std::remove_const_t<decltype(ys)>, std::remove_const_t<decltype(xs)>>;
-  auto s = B::make(ys, xs);
+template <class C, class Forced, class F, class X> auto forward(const F& f, const X& x) {
+  const auto y = jvp(f, x, basis(x, -1, 0), closing_over_t<Forced>{}).y;  // for its shapes; columns follow
+  auto r = zero_rows<C>(y, x);
+  std::apply([&](auto&... row) {
+    int leaf = 0;
+    tree::for_each([&](const auto& l, auto&... block) {
+      const index_t columns = leaf_size(l);
+      for (index_t k = 0; k < columns; ++k) {
+        const auto d = jvp(f, x, basis(x, leaf, k), closing_over_t<Forced>{}).y_dot;
+        std::apply([&](const auto&... v) { (put(block, k, columns, v), ...); }, leaf_refs(d));
+      }
+      ++leaf;
+    }, x, row...);
+  }, r);
+  return assemble<C, std::remove_const_t<decltype(y)>, X>(y, r);
+}
+template <class C, class P, class X> auto backward(const P& pulled, const X& x) {
+  const auto& y = pulled.y;
+  auto r = zero_rows<C>(y, x);
+  const auto ys = leaf_refs(y);
   each_index([&](auto o) {
     const index_t n = leaf_size(std::get<o()>(ys));
     for (index_t k = 0; k < n; ++k) {
-      const auto g = r.pull(basis(r.y, static_cast<int>(o()), k));
-      const auto gs = leaf_refs(g);
-      each_index([&](auto i) { put_row(std::get<o() * nx + i()>(s), leaf_size(std::get<i()>(xs)), k, std::get<i()>(gs)); }, std::make_index_sequence<nx>{});
+      const auto g = pulled.pull(basis(y, static_cast<int>(o()), k));
+      tree::for_each([&](const auto& l, auto& block) { put(block, k * leaf_size(l), 1, l); }, g, std::get<o()>(r));
     }
-  }, std::make_index_sequence<ny>{});
-  return assemble<R>(r.y, x, s);
+  }, std::make_index_sequence<std::tuple_size_v<decltype(ys)>>{});
+  return assemble<C, std::remove_cvref_t<decltype(y)>, X>(y, r);
 }
 }  // namespace jacobian_detail
 
-enum class jacobian_mode { forward, reverse };
+enum class jacobian_mode { forward, reverse, fewer_passes };
 
-/// What jacfwd and jacrev return for f: the Jacobian with respect to argument N at f's arguments.
+/// What jacfwd, jacrev and jacobian return for f: the Jacobian with respect to argument N at f's arguments.
 template <jacobian_mode Mode, int N, class F, class Opts> struct jacobian_function;
 template <jacobian_mode Mode, int N, class F, class... O> struct jacobian_function<Mode, N, F, type_list<O...>> {
   static constexpr bool ttensor_captureless = is_captureless_v<F>;
@@ -212,18 +180,24 @@ template <jacobian_mode Mode, int N, class F, class... O> struct jacobian_functi
     if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
       using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
-      return level_detail::fake<typename jacobian_detail::result<probe_of_t<P, tree::chain_t<R>>, R, X>::type>();
+      return level_detail::fake<jacobian_detail::result_t<probe_of_t<P, tree::chain_t<R>>, R, X>>();
     } else if constexpr (probe_captured_v<F, on_probe_t<reelem_t<base_chain_t<F, Forced, A...>, double>, A>...>) {
       using C = base_chain_t<F, Forced, A...>;
       using R = tree::evaluated_t<decltype(f(a...))>;
-      return level_detail::fake<typename jacobian_detail::result<probe<C>, R, X>::type>();
+      return level_detail::fake<jacobian_detail::result_t<probe<C>, R, X>>();
     } else {
       using C = base_chain_t<F, Forced, A...>;
       auto g = [&](const auto& v) {
         return [&]<std::size_t... K>(std::index_sequence<K...>) { return f(pick<K, i>(v, std::get<K>(args))...); }(std::index_sequence_for<A...>{});
       };
-      if constexpr (Mode == jacobian_mode::forward) return jacobian_detail::forward<C, C>(g, x);
-      else return jacobian_detail::backward<C, C>(g, x);
+      if constexpr (Mode == jacobian_mode::forward || (Mode == jacobian_mode::fewer_passes && tree::scalar_leaf_type<X>)) {
+        return jacobian_detail::forward<C, C>(g, x);
+      } else {
+        const auto pulled = vjp(g, closing_over_t<C>{}, x);
+        if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
+          if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return jacobian_detail::forward<C, C>(g, x);
+        return jacobian_detail::backward<C>(pulled, x);
+      }
     }
   }
   template <std::size_t K, int I, class V, class A> static const auto& pick(const V& v, const A& a) {
@@ -233,18 +207,20 @@ template <jacobian_mode Mode, int N, class F, class... O> struct jacobian_functi
 };
 
 /// Jacobian by forward mode: one pass for each input element.
+/// Shapes    out.shape + in.shape, for trees as the head of this file says; jacfwd<N>(f) is with respect to argument N
 template <int N = 0, class F, class... O> auto jacfwd(F f, O...) { return jacobian_function<jacobian_mode::forward, N, F, type_list<O...>>{static_cast<F&&>(f)}; }
 /// Jacobian by reverse mode: one recording, one sweep for each output element.
 template <int N = 0, class F, class... O> auto jacrev(F f, O...) { return jacobian_function<jacobian_mode::reverse, N, F, type_list<O...>>{static_cast<F&&>(f)}; }
-
-/// Jacobian by whichever mode needs fewer passes for these shapes.
-template <class F, class... O> struct jacobian_of {
-  static constexpr bool ttensor_captureless = is_captureless_v<F>;
-  F f;
-  template <class... T> auto operator()(const T&... x) const { return jacfwd(f, O{}...)(x...); }
-};
-template <class F, class... O> auto jacobian(F f, O...) { return jacobian_of<F, O...>{static_cast<F&&>(f)}; }
+/// Jacobian by whichever mode needs fewer passes: forward when the input has no more elements than the output. Both modes are
+/// compiled, so f must allow both (no custom_vjp, no unbounded while_loop).
+template <int N = 0, class F, class... O> auto jacobian(F f, O...) { return jacobian_function<jacobian_mode::fewer_passes, N, F, type_list<O...>>{static_cast<F&&>(f)}; }
 /// Second derivatives of a scalar function: in.shape + in.shape, forward over reverse.
 template <class F, class... O> auto hessian(F f, O... o) { return jacfwd(grad(static_cast<F&&>(f), o...), o...); }
+
+/// Leaf I, in field order, of an aggregate that a transform stacked: its Jacobians read as tuples do.
+template <std::size_t I, class A> requires(tree::aggregate_of<std::remove_const_t<A>>::value) auto& get(A& a) {
+  static_assert(tree::aggregate_of<std::remove_const_t<A>>::stack > 0);
+  return std::get<I>(jacobian_detail::leaf_refs(a));
+}
 
 TTENSOR_END
