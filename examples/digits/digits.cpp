@@ -127,10 +127,10 @@ mlp<float> train(const examples& training, const examples& test, int epochs) {
 /// The digits that pull hardest at the trained network: the norm of each image's own gradient, for all images at once.
 void strangest(const mlp<float>& p, const images& all, const std::string& picture) {
   const examples every(all, tt::arange<std::int64_t>(count));
-  const tensor<float, 1> norm = tt::vmap([](const auto& p, const auto& x, const auto& y) {
-    const auto g = tt::grad(image_loss)(p, x, y);
-    return sqrt(sum(g.w1 * g.w1) + sum(g.b1 * g.b1) + sum(g.w2 * g.w2) + sum(g.b2 * g.b2));
-  }, tt::in_axes<tt::none, 0, 0>)(p, every.x, every.y);
+  const mlp<tt::stacked<float, 1>> g = tt::per_sample_grad(image_loss)(p, every.x, every.y);  // every leaf: one gradient a row
+  tensor<float, 1> norm(count);
+  tt::tree::for_each([&](const auto& leaf) { norm += sum(square(reshape(leaf, count, -1)), 1); }, g);
+  norm = sqrt(norm);
   std::vector<index_t> order(count);
   std::iota(order.begin(), order.end(), 0);
   std::partial_sort(order.begin(), order.begin() + 5, order.end(), [&](index_t a, index_t b) { return norm(a) > norm(b); });
