@@ -22,6 +22,16 @@ template <class T> struct net {  // every kind of part
   line<T> last;
   int steps = 3;
 };
+template <class T, int N> struct polynomial {  // more parameters: rebinding by a member
+  template <class U> using rebind = polynomial<U, N>;
+  std::array<T, N> c;
+  double at = 0;
+};
+template <class T, class Activation> struct neuron {
+  template <class U> using rebind = neuron<U, Activation>;
+  tensor<T, 1> w;
+  Activation activation;
+};
 constexpr auto loss = [](const auto& p, const auto& x, const auto& y) {
   const auto r = dot(p.w, x) + p.b - y;
   return 0.5 * p.s * r * r;
@@ -189,4 +199,36 @@ TEST_CASE("derivatives with respect to stacked parameters, and through per-sampl
   double want = 0;
   for (index_t i = 0; i < 4; ++i) want += 18 * residual(i) * (residual(i) - 0.75 + ys(i));
   CHECK(d == Approx(want));
+}
+
+TEST_CASE("aggregates with more parameters") {
+  const auto horner = [](const auto& p, const auto& x) { return p.c[0] + x * (p.c[1] + x * p.c[2]) + p.at; };
+  const polynomial<double, 3> p{{1, 2, 3}, 0.5};
+  const auto g = tt::per_sample_grad(horner)(p, ys);
+  static_assert(std::is_same_v<decltype(g), const polynomial<stacked<double, 1>, 3>>);
+  CHECK(distance<1>(g.c[0], {1, 1, 1, 1}) == 0);
+  CHECK(distance<1>(g.c[2], ys * ys) == 0);
+  CHECK(g.at == 0.5);
+  CHECK(distance<1>(tt::vmap([](const auto& q) { return q.c[1] + q.at; })(g), ys + 0.5) == 0);
+  const auto square = [](const auto& a) { return a * a; };
+  const neuron<double, decltype(square)> n{{1, 2, 3}, square};
+  const auto gn = tt::per_sample_grad([](const auto& m, const auto& x) { return m.activation(dot(m.w, x)); })(n, xs);
+  for (index_t i = 0; i < 4; ++i) CHECK(gn.w(i, 1) == Approx(2 * (xs(i, 0) + 2 * xs(i, 1) + 3 * xs(i, 2)) * xs(i, 1)));
+}
+
+TEST_CASE("scan slices stacked aggregates and stacks the aggregates that its body returns") {
+  const line<stacked<double, 1>> each{{{1, 2}, {3, 4}, {5, 6}}, {1, 10, 100}, {2, 3, 4}};
+  const auto body = [](const auto& c, const auto& p) {
+    using T = std::remove_cvref_t<decltype(c * p.b)>;
+    return std::pair{c + p.b, line<T>{p.w * c, p.s * c, p.s * T(1)}};
+  };
+  const auto [last, ys_] = tt::scan(body, 1.0, each);
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(ys_)>, line<stacked<double, 1>>>);
+  CHECK(last == 112);
+  CHECK(distance<2>(ys_.w, {{1, 2}, {6, 8}, {60, 72}}) == 0);
+  CHECK(distance<1>(ys_.b, {2, 6, 48}) == 0);
+  CHECK(ys_.name == "line");
+  const auto g = tt::grad([&](const auto& q) { return sum(tt::scan(body, 1.0, q).second.w); })(each);  // 3 c0 + 7 (c0 + b0) + 11 (c0 + b0 + b1)
+  CHECK(distance<1>(g.b, {18, 11, 0}) == 0);
+  CHECK(distance<2>(g.w, {{1, 1}, {2, 2}, {12, 12}}) == 0);
 }

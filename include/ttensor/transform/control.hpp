@@ -120,24 +120,25 @@ template <class S, auto Sh> struct slice_of<tensor<S, Sh>> {
 template <class... T> struct slice_of<std::tuple<T...>> { using type = std::tuple<slice_of_t<T>...>; };
 template <class A, class B> struct slice_of<std::pair<A, B>> { using type = std::pair<slice_of_t<A>, slice_of_t<B>>; };
 template <class T, std::size_t N> struct slice_of<std::array<T, N>> { using type = std::array<slice_of_t<T>, N>; };
+template <class T> requires tree::is_aggregate_tree_v<T> struct slice_of<T> { using type = tree::rebind_t<tree::more_axes<-1>, T>; };
+inline void same_length(index_t& n, index_t k) {
+  if (k >= 0 && n >= 0 && k != n)
+    raise<shape_error>("[scan] inputs have " + std::to_string(n) + " and " + std::to_string(k) + " slices along their first axes; give one length [TT-S13]");
+  if (k >= 0) n = k;
+}
 template <class T> index_t length(const T& xs) {  // -1: no tensor inside
-  if constexpr (tree::tensor_leaf<T>) return xs.extent(0);
-  else if constexpr (requires { std::tuple_size<T>::value; }) {
-    index_t n = -1;
-    std::apply([&](const auto&... x) {
-      ([&](index_t k) {
-        if (k >= 0 && n >= 0 && k != n)
-          raise<shape_error>("[scan] inputs have " + std::to_string(n) + " and " + std::to_string(k) + " slices along their first axes; give one length [TT-S13]");
-        if (k >= 0) n = k;
-      }(length(x)), ...);
-    }, xs);
-    return n;
-  } else return -1;
+  index_t n = -1;
+  if constexpr (tree::tensor_leaf<T>) n = xs.extent(0);
+  else if constexpr (requires { std::tuple_size<T>::value; }) std::apply([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
+  else if constexpr (tree::is_aggregate_tree_v<T>) tree::for_each([&](const auto& x) { same_length(n, x.extent(0)); }, xs);
+  return n;
 }
 template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
   if constexpr (tree::tensor_leaf<T>) return slice_of_t<T>(xs(i));
   else if constexpr (requires { std::tuple_size<T>::value; })
     return std::apply([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
+  else if constexpr (tree::is_aggregate_tree_v<T>)
+    return tree::map<slice_of_t<T>>([&]<class Out>(const auto& x, std::type_identity<Out>) { return Out(x(i)); }, xs);
   else return xs;
 }
 template <class T> struct stack_of { using type = std::vector<T>; };  // static parts: one a step
@@ -147,6 +148,7 @@ template <class S, auto Sh> struct stack_of<tensor<S, Sh>> { using type = tensor
 template <class... T> struct stack_of<std::tuple<T...>> { using type = std::tuple<stack_of_t<T>...>; };
 template <class A, class B> struct stack_of<std::pair<A, B>> { using type = std::pair<stack_of_t<A>, stack_of_t<B>>; };
 template <class T, std::size_t N> struct stack_of<std::array<T, N>> { using type = std::array<stack_of_t<T>, N>; };
+template <class T> requires tree::is_aggregate_tree_v<T> struct stack_of<T> { using type = tree::rebind_t<tree::more_axes<1>, T>; };
 template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index_t n) {
   if constexpr (tree::tensor_leaf<T>) {
     constexpr int R = T::rank;
@@ -163,6 +165,13 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (store_at<std::tuple_element_t<I, T>>(std::get<I>(ys), std::get<I>(y), i, n), ...); }(
         std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else if constexpr (tree::is_aggregate_tree_v<T>) {
+    if (i == 0) ys = tree::map<stack_of_t<T>>([&]<class Y, class Out>(const Y& part, std::type_identity<Out>) {
+      Out stack;
+      store_at<unstacked_t<Y>>(stack, part, 0, n);
+      return stack;
+    }, y);
+    else tree::for_each([&](auto& stack, const auto& part) { stack(i) = part; }, ys, y);
   } else {
     ys.push_back(y);
   }

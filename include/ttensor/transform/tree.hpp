@@ -27,19 +27,26 @@ template <class T> inline constexpr bool is_differentiable_leaf_v = [] {
 
 // ---- rebinding: the same tree on another scalar -------------------------------------------------------------------------
 template <class S, class U> concept has_member_rebind = requires { typename S::template rebind<U>; };
-template <class T> struct aggregate_of { static constexpr bool value = false; };
-template <template <class> class A, class S> struct aggregate_of<A<S>> {
-  static constexpr bool value = std::is_aggregate_v<A<S>> && scalar_leaf_type<S>;
-  using scalar = S;
-  static constexpr int stack = 0;  // axes that its arrays have besides their own
-  template <class U> using on = A<U>;
+template <class S> struct unstacked_scalar {
+  using type = S;
+  static constexpr int stack = 0;
 };
-template <template <class> class A, class S, int K> struct aggregate_of<A<stacked<S, K>>> {
-  static constexpr bool value = std::is_aggregate_v<A<stacked<S, K>>>;
-  using scalar = S;
+template <class S, int K> struct unstacked_scalar<stacked<S, K>> {
+  using type = S;
   static constexpr int stack = K;
+};
+/// Aggregates templated on their scalar: A<S>, or with more parameters behind it and a member template `rebind`.
+template <class T> struct aggregate_of { static constexpr bool value = false; };
+template <class T, class S> struct aggregate_on {
+  using scalar = typename unstacked_scalar<S>::type;
+  static constexpr int stack = unstacked_scalar<S>::stack;  // axes that its arrays have besides their own
+  static constexpr bool value = scalar_leaf_type<scalar> && std::is_aggregate_v<T>;
+};
+template <template <class> class A, class S> struct aggregate_of<A<S>> : aggregate_on<A<S>, S> {
   template <class U> using on = A<U>;
 };
+template <template <class, auto...> class A, class S, auto... N> requires(sizeof...(N) > 0 && has_member_rebind<A<S, N...>, S>) struct aggregate_of<A<S, N...>> : aggregate_on<A<S, N...>, S> {};
+template <template <class...> class A, class S, class... P> requires(sizeof...(P) > 0 && has_member_rebind<A<S, P...>, S>) struct aggregate_of<A<S, P...>> : aggregate_on<A<S, P...>, S> {};
 template <class T> inline constexpr bool is_aggregate_tree_v = aggregate_of<std::remove_cvref_t<T>>::value;
 /// Results of transforms with several parts, each of its own type: a tree like a tuple.
 template <class T> inline constexpr bool is_record_v = false;
@@ -208,6 +215,14 @@ template <class C> struct lift_to {  // the chain C, nothing around it
   static constexpr int rank_change = 0;
   template <class S> using map = reelem_t<C, elem_t<S>>;
   template <class S> using scalar_of_struct = map<S>;
+};
+
+/// Adds N axes in front of every leaf, integers too; with N = -1 a slice along the first axis.
+template <int N> struct more_axes {
+  static constexpr int rank_change = N;
+  static constexpr bool every_leaf = true;
+  template <class S> using map = S;
+  template <class S> using scalar_of_struct = S;
 };
 
 /// Expressions inside a result become tensors; everything else stays.

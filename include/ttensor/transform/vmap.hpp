@@ -61,20 +61,12 @@ template <class O, class... R> inline constexpr int out_of<O, R...> = out_of<R..
 template <int A, class... R> inline constexpr int out_of<out_axes_t<A>, R...> = A;
 
 // ---- types --------------------------------------------------------------------------------------------------------------
-struct one_axis_less {
-  static constexpr int rank_change = -1;
-  static constexpr bool every_leaf = true;
-};
 /// An argument inside: batched scalars. Integers too keep the outer batches: they tell the levels apart.
-template <class C> struct inside : one_axis_less {
+template <class C> struct inside : tree::more_axes<-1> {
   template <class S> using map = storage_scalar_t<batched<reelem_t<C, elem_t<S>>>>;
   template <class S> using scalar_of_struct = map<S>;
 };
-/// One slice of an argument.
-struct sliced : one_axis_less {
-  template <class S> using map = S;
-  template <class S> using scalar_of_struct = S;
-};
+using sliced = tree::more_axes<-1>;
 /// Rebinding M on the mapped parts of an argument.
 template <class M, class Ax, class T> constexpr auto mapped_type();
 template <class M, class Ax, class T> using mapped_t = typename decltype(mapped_type<M, Ax, T>())::type;
