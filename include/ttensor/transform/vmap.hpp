@@ -171,9 +171,9 @@ template <class Level, int Axis> struct join_leaf {
     using S = scalar_t<Y>;
     if constexpr (Axis != none) {
       auto one = [&] {
-        if constexpr (requires { requires std::is_same_v<decltype(y.as_leaf()), leaf<S, rank_v<Y>>>; }) return stack<Level, Out>(examples, y.as_leaf());
-        else if constexpr (is_batched_v<Y>) return stack<Level, Out>(examples, y.as_leaf());
-        else return stack<Level, Out>(examples, tensor<S, rank_v<Y>>(y).as_leaf());
+        if constexpr (tree::tensor_leaf<Y>) return stack<Level, Out>(examples, leaf<S, rank_v<Y>>{y.elements().snap(), y.map()});
+        else if constexpr (is_batched_v<S>) return stack<Level, Out>(examples, y.as_leaf());
+        else return stack<Level, Out>(examples, tensor<S, 0>(y).as_leaf());
       };
       const int a = shape::normalize_axis(Axis, Out::rank, "vmap");
       if (a == 0) return one();
