@@ -166,3 +166,20 @@ TEST_CASE("inside vmap and inside a derivative") {
   })(1.5);
   CHECK(d == Approx(2 * 2 * 1.5 * 0.25 * 5.25));
 }
+
+TEST_CASE("with respect to several arguments") {
+  const auto f = [](const auto& a, const auto& b, const auto& c) { return a * a * sum(b) * c; };
+  const auto check = [](const auto& j) {  // by c and a, at a = x, b = (1, 2), c = 2
+    CHECK(distance<1>(std::get<0>(j), 3.0 * x * x) < 1e-15);
+    CHECK(distance<2>(std::get<1>(j), tensor<double, 2>{{6, 0, 0}, {0, -12, 0}, {0, 0, 24}}) < 1e-14);
+  };
+  const tensor<double, 1> b{1, 2};
+  check(tt::jacfwd<2, 0>(f)(x, b, 2.0));
+  check(tt::jacrev<-1, -3>(f)(x, b, 2.0));
+  check(tt::jacobian<-1, 0>(f)(x, b, 2.0));
+  const auto h = tt::hessian<1, 2>([](const auto& a, const auto& u, const auto& c) { return sum(a) * sum(u * u) * c * c; })(x, b, 3.0);
+  CHECK(distance<2>(get<0>(get<0>(h)), {{27, 0}, {0, 27}}) < 1e-14);
+  CHECK(distance<1>(get<1>(get<0>(h)), {18, 36}) < 1e-14);
+  CHECK(distance<1>(get<0>(get<1>(h)), {18, 36}) < 1e-14);
+  CHECK(get<1>(get<1>(h)) == Approx(1.5 * 5 * 2));
+}

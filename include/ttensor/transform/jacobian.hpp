@@ -163,20 +163,34 @@ template <class C, class P, class X> auto backward(const P& pulled, const X& x) 
 
 enum class jacobian_mode { forward, reverse, fewer_passes };
 
-/// What jacfwd, jacrev and jacobian return for f: the Jacobian with respect to argument N at f's arguments.
-template <jacobian_mode Mode, int N, class F, class Opts> struct jacobian_function;
-template <jacobian_mode Mode, int N, class F, class... O> struct jacobian_function<Mode, N, F, type_list<O...>> {
+/// What jacfwd, jacrev and jacobian return for f: the Jacobian with respect to the arguments Numbers at f's arguments.
+template <jacobian_mode Mode, class Numbers, class F, class Opts> struct jacobian_function;
+template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_function<Mode, int_list<N...>, F, type_list<O...>> {
   static constexpr bool ttensor_captureless = is_captureless_v<F>;
   F f;
   template <class... T> auto operator()(const T&... a) const { return run(tree::evaluate_all(a)...); }
 
  private:
+  static constexpr std::size_t normal(int n, std::size_t count) { return n < 0 ? static_cast<std::size_t>(n) + count : static_cast<std::size_t>(n); }
+  static constexpr int place(std::size_t i, std::size_t count) {  // of argument i among the numbers; -1: not there
+    int k = 0, at = -1;
+    ((at = normal(N, count) == i ? k : at, ++k), ...);
+    return at;
+  }
+  template <std::size_t K, std::size_t Count, class V, class A> static const auto& pick(const V& v, const A& args) {
+    constexpr int at = place(K, Count);
+    if constexpr (at < 0) return static_cast<void>(v), std::get<K>(args);
+    else if constexpr (sizeof...(N) == 1) return static_cast<void>(args), v;
+    else return static_cast<void>(args), std::get<static_cast<std::size_t>(at)>(v);
+  }
   template <class... A> auto run(const A&... a) const {
-    constexpr int i = N < 0 ? N + static_cast<int>(sizeof...(A)) : N;
-    static_assert(i >= 0 && i < static_cast<int>(sizeof...(A)), "ttensor: an argument number of a Jacobian is out of range");
+    constexpr std::size_t count = sizeof...(A);
+    static_assert(((N >= -static_cast<int>(count) && N < static_cast<int>(count)) && ...), "ttensor: an argument number of a Jacobian is out of range");
     const auto args = std::tie(a...);
-    const auto& x = std::get<i>(args);
-    using X = std::remove_cvref_t<decltype(x)>;
+    if constexpr (sizeof...(N) == 1) return at(args, std::get<normal(N, count)...>(args), a...);
+    else return at(args, std::tuple(std::get<normal(N, count)>(args)...), a...);
+  }
+  template <class Args, class X, class... A> auto at(const Args& args, const X& x, const A&... a) const {
     static_assert(tree::leaf_count<X>::value > 0, "ttensor: Jacobian with respect to an argument without floating-point parts");
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
@@ -190,7 +204,7 @@ template <jacobian_mode Mode, int N, class F, class... O> struct jacobian_functi
     } else {
       using C = base_chain_t<F, Forced, A...>;
       auto g = [&](const auto& v) {
-        return [&]<std::size_t... K>(std::index_sequence<K...>) { return f(pick<K, i>(v, std::get<K>(args))...); }(std::index_sequence_for<A...>{});
+        return [&]<std::size_t... K>(std::index_sequence<K...>) { return f(pick<K, sizeof...(A)>(v, args)...); }(std::index_sequence_for<A...>{});
       };
       if constexpr (Mode == jacobian_mode::forward || (Mode == jacobian_mode::fewer_passes && tree::scalar_leaf_type<X>)) {
         return jacobian_detail::forward<C, C>(g, x);
@@ -202,22 +216,32 @@ template <jacobian_mode Mode, int N, class F, class... O> struct jacobian_functi
       }
     }
   }
-  template <std::size_t K, int I, class V, class A> static const auto& pick(const V& v, const A& a) {
-    if constexpr (K == I) return static_cast<void>(a), v;
-    else return static_cast<void>(v), a;
-  }
 };
+namespace jacobian_detail {
+template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O...) {
+  constexpr int v[] = {N..., 0};
+  static_assert([&] {
+    for (std::size_t i = 0; i < sizeof...(N); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (v[i] == v[j]) return false;
+    return true;
+  }(), "ttensor: an argument number of a Jacobian is given twice");
+  using Numbers = std::conditional_t<sizeof...(N) == 0, int_list<0>, int_list<N...>>;
+  return jacobian_function<Mode, Numbers, std::remove_cvref_t<F>, type_list<O...>>{static_cast<F&&>(f)};
+}
+}  // namespace jacobian_detail
 
 /// Jacobian by forward mode: one pass for each input element.
-/// Shapes    out.shape + in.shape, for trees as the head of this file says; jacfwd<N>(f) is with respect to argument N
-template <int N = 0, class F, class... O> auto jacfwd(F f, O...) { return jacobian_function<jacobian_mode::forward, N, F, type_list<O...>>{static_cast<F&&>(f)}; }
+/// Shapes    out.shape + in.shape, for trees as the head of this file says. jacfwd<0, 2>(f) is with respect to these arguments,
+///           a tuple in that order; -1 counts from the end
+template <int... N, class F, class... O> auto jacfwd(F f, O... o) { return jacobian_detail::make<jacobian_mode::forward, N...>(static_cast<F&&>(f), o...); }
 /// Jacobian by reverse mode: one recording, one sweep for each output element.
-template <int N = 0, class F, class... O> auto jacrev(F f, O...) { return jacobian_function<jacobian_mode::reverse, N, F, type_list<O...>>{static_cast<F&&>(f)}; }
+template <int... N, class F, class... O> auto jacrev(F f, O... o) { return jacobian_detail::make<jacobian_mode::reverse, N...>(static_cast<F&&>(f), o...); }
 /// Jacobian by whichever mode needs fewer passes: forward when the input has no more elements than the output. Both modes are
 /// compiled, so f must allow both (no custom_vjp, no unbounded while_loop).
-template <int N = 0, class F, class... O> auto jacobian(F f, O...) { return jacobian_function<jacobian_mode::fewer_passes, N, F, type_list<O...>>{static_cast<F&&>(f)}; }
+template <int... N, class F, class... O> auto jacobian(F f, O... o) { return jacobian_detail::make<jacobian_mode::fewer_passes, N...>(static_cast<F&&>(f), o...); }
 /// Second derivatives of a scalar function: in.shape + in.shape, forward over reverse.
-template <class F, class... O> auto hessian(F f, O... o) { return jacfwd(grad(static_cast<F&&>(f), o...), o...); }
+template <int... N, class F, class... O> auto hessian(F f, O... o) { return jacfwd<N...>(grad<N...>(static_cast<F&&>(f), o...), o...); }
 
 /// Leaf I, in field order, of an aggregate that a transform stacked: its Jacobians read as tuples do.
 template <std::size_t I, class A> requires(tree::aggregate_of<std::remove_const_t<A>>::value) auto& get(A& a) {
