@@ -199,7 +199,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
       } else {
       reverse_detail::level<C> l;
       const auto w = K::wrap(l.get(), a...);
-      const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
+      const auto y = record_on(l.get(), [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w)); });
       tree::for_each(reverse_detail::check_leaf<C>{l.get()}, y);
       const auto value = reverse_detail::rank0(main(y));
       reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>>();

@@ -24,7 +24,7 @@ template <class C, class F, class Forced, class... A> class pullback {
     reverse_detail::level<C> l;
     tape_ = l.share();
     w_.emplace(K::wrap(l.get(), a...));
-    y_.emplace(tree::evaluate_all(std::apply([&](const auto&... x) { return f_(x...); }, *w_)));
+    y_.emplace(record_on(*tape_, [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f_(x...); }, *w_)); }));
     tree::for_each(reverse_detail::check_leaf<C>{*tape_}, *y_);
   }
   auto value() const { return tree::map<tree::rebind_t<tree::without<var<C>>, R>>(reverse_detail::strip_leaf{}, *y_); }
