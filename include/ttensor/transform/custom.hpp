@@ -218,7 +218,7 @@ template <class B, class Rule, class... V> struct transposed_rule {
       return second_t<decltype(r)>(tree::evaluate_all(std::get<1>(r)));
     };
     return std::apply([&](const auto&... v) {
-      return pullback<B, decltype(linear), double, tree::rebind_t<tree::lift_to<B>, V>...>(
+      return pullback<B, decltype(linear), type_list<>, tree::rebind_t<tree::lift_to<B>, V>...>(
           linear, tree::map<tree::rebind_t<tree::lift_to<B>, V>>(zero_leaf{}, v)...)(ct);
     }, x);
   }

@@ -19,8 +19,6 @@ struct join_leaf {
     if constexpr (tree::tensor_leaf<A>) {
       using S = typename Out::scalar;
       using X = inner_t<S>;
-      if (!(a.shape() == v.shape()))
-        raise<shape_error>("[jvp] argument shape " + shape::text(a.shape()) + " and tangent shape " + shape::text(v.shape()) + " differ [TT-S09]");
       array<store<X>, 1> t;
       t[0] = reverse_detail::lifted<X>(v.elements());
       return Out(store<S>(reverse_detail::lifted<X>(a.elements()), static_cast<array<store<X>, 1>&&>(t)), a.shape());
@@ -43,7 +41,6 @@ template <class Out, class A, class V> Out join(const A& a, const V& v) {
     if constexpr (requires { a.has_value(); }) {
       return a.has_value() ? Out(join<typename Out::value_type>(*a, *v)) : Out{};
     } else {
-      if (a.size() != v.size()) raise<shape_error>("[jvp] argument and tangent have different numbers of parts [TT-S10]");
       Out out;
       for (std::size_t i = 0; i < a.size(); ++i) out.push_back(join<typename Out::value_type>(a[i], v[i]));
       return out;
@@ -90,6 +87,57 @@ template <class... T> struct as_tuple<std::tuple<T...>> {
 }  // namespace forward_detail
 
 namespace forward_detail {
+struct names {
+  static constexpr const char *name = "jvp", *what = "tangent", *id = "TT-S09";
+};
+/// strict: runs f with NaN as the tangent of one argument after the other and looks where it arrives.
+struct nan_leaf {
+  bool yes;
+  template <class X, class Out> Out operator()(const X& x, std::type_identity<Out>) const {
+    const elem_t<scalar_t<Out>> v(yes ? std::numeric_limits<double>::quiet_NaN() : 0.0);
+    if constexpr (tree::tensor_leaf<X>) {
+      Out r(x.shape());
+      r = scalar_t<Out>(v);
+      return r;
+    } else {
+      return Out(v);
+    }
+  }
+};
+struct arrived_leaf {
+  std::vector<bool>& at;
+  std::size_t& k;
+  template <class Y> void operator()(const Y& y) const {
+    if (k == at.size()) at.push_back(false);
+    auto see = [&](const auto& s) { at[k] = at[k] || reverse_detail::is_touched(s); };
+    if constexpr (tree::tensor_leaf<Y>) {
+      for (index_t i = 0; i < y.size(); ++i) see(y.elements().get(i));
+      at[k] = at[k] || y.size() == 0;
+    } else {
+      see(y);
+    }
+    ++k;
+  }
+};
+template <class Jvp, class... A> void require_dependence(const Jvp& pushforward, const A&... a) {
+  std::vector<bool> results;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    auto one = [&]<std::size_t K>(std::integral_constant<std::size_t, K>) {
+      std::vector<bool> here;
+      std::size_t k = 0;
+      const auto y_dot = pushforward(std::tuple<A...>(tree::map<A>(nan_leaf{I == K}, a)...));
+      tree::for_each(arrived_leaf{here, k}, y_dot);
+      bool any = false;
+      for (std::size_t i = 0; i < here.size(); ++i) any = any || here[i];
+      if (!any) reverse_detail::strict_unused("jvp");
+      results.resize(here.size());
+      for (std::size_t i = 0; i < here.size(); ++i) results[i] = results[i] || here[i];
+    };
+    (one(std::integral_constant<std::size_t, I>{}), ...);
+  }(std::index_sequence_for<A...>{});
+  for (const bool r : results)
+    if (!r) reverse_detail::strict_constant("jvp");
+}
 template <class Forced, class F, class... A, class... V>
 auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   static_assert(sizeof...(A) == sizeof...(V), "ttensor: jvp wants one tangent for each argument");
@@ -104,6 +152,7 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
       using Y = probed_result_t<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<one_dual, C>, A>&>()...))>>;
       return jvp_result<Y, Y>{level_detail::fake<Y>(), level_detail::fake<Y>()};
     } else {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::require_like<names>(std::get<I>(a), std::get<I>(v)), ...); }(std::index_sequence_for<A...>{});
     auto wrapped = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
           join<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(std::get<I>(a), std::get<I>(v))...);
@@ -119,10 +168,21 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
 }  // namespace forward_detail
 
 /// Value and directional derivative: jvp(f, x, v) with v shaped as x; several arguments as tuples.
-template <class F, class X, class V, class... O> auto jvp(const F& f, const X& x, const V& v, O...) {
-  auto a = tree::evaluate_all(x);
-  auto t = tree::evaluate_all(v);
-  return forward_detail::run<options::forced_chain<O...>>(f, forward_detail::as_tuple<decltype(a)>::of(a), forward_detail::as_tuple<decltype(t)>::of(t));
+/// Throws    shape_error [TT-S09, TT-S10] when a tangent's shape differs; with strict, at the cost of one more evaluation for
+///           each argument, domain_error [TT-D05, TT-D06]
+template <class F, class... X> auto jvp(const F& f, const X&... x_v_options) {
+  return options::apart([&]<class... O, class A, class V>(type_list<O...>, const A& x, const V& v) {
+    const auto a = tree::evaluate_all(x);
+    const auto t = tree::evaluate_all(v);
+    const auto& as = forward_detail::as_tuple<std::remove_cvref_t<decltype(a)>>::of(a);
+    const auto& ts = forward_detail::as_tuple<std::remove_cvref_t<decltype(t)>>::of(t);
+    using Forced = options::forced_chain<O...>;
+    if constexpr (options::has<strict_t, O...> && !probing_v<decltype(a), decltype(t), Forced>)
+      std::apply([&](const auto&... p) {
+        forward_detail::require_dependence([&](const auto& d) { return forward_detail::run<Forced>(f, as, d).y_dot; }, p...);
+      }, as);
+    return forward_detail::run<Forced>(f, as, ts);
+  }, x_v_options...);
 }
 
 TTENSOR_END
