@@ -78,12 +78,8 @@ template <class Level> struct tangent_part {
     }
   }
 };
-template <class T> struct as_tuple {
-  static std::tuple<T> of(const T& t) { return std::tuple<T>(t); }
-};
-template <class... T> struct as_tuple<std::tuple<T...>> {
-  static const std::tuple<T...>& of(const std::tuple<T...>& t) { return t; }
-};
+template <class F, class T> inline constexpr bool is_list_of_arguments = false;
+template <class F, class... T> inline constexpr bool is_list_of_arguments<F, std::tuple<T...>> = std::is_invocable_v<const F&, const T&...>;
 }  // namespace forward_detail
 
 namespace forward_detail {
@@ -165,23 +161,28 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
     }
   }
 }
+template <class... O, class F, class... A, class... V> auto checked(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
+  using Forced = options::forced_chain<O...>;
+  static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
+                "ttensor: jvp with respect to an argument without floating-point parts (an integer?); pass 2.0 instead of 2, or allow_int");
+  if constexpr (options::has<strict_t, O...> && !probing_v<A..., V..., Forced>)
+    std::apply([&](const auto&... p) { require_dependence([&](const auto& d) { return run<Forced>(f, a, d).y_dot; }, p...); }, a);
+  return run<Forced>(f, a, v);
+}
+/// jvp of a function of one argument, a tuple or not.
+template <class... O, class F, class X, class V> auto of_one(const F& f, const X& x, const V& v) { return checked<O...>(f, std::tuple<X>(x), std::tuple<V>(v)); }
 }  // namespace forward_detail
 
-/// Value and directional derivative: jvp(f, x, v) with v shaped as x; several arguments as tuples.
+/// Value and directional derivative: jvp(f, x, v) with v shaped as x; several arguments as tuples. A tuple is one argument
+/// for a function that cannot be called with its elements.
 /// Throws    shape_error [TT-S09, TT-S10] when a tangent's shape differs; with strict, at the cost of one more evaluation for
 ///           each argument, domain_error [TT-D05, TT-D06]
 template <class F, class... X> auto jvp(const F& f, const X&... x_v_options) {
   return options::apart([&]<class... O, class A, class V>(type_list<O...>, const A& x, const V& v) {
     const auto a = tree::evaluate_all(x);
     const auto t = tree::evaluate_all(v);
-    const auto& as = forward_detail::as_tuple<std::remove_cvref_t<decltype(a)>>::of(a);
-    const auto& ts = forward_detail::as_tuple<std::remove_cvref_t<decltype(t)>>::of(t);
-    using Forced = options::forced_chain<O...>;
-    if constexpr (options::has<strict_t, O...> && !probing_v<decltype(a), decltype(t), Forced>)
-      std::apply([&](const auto&... p) {
-        forward_detail::require_dependence([&](const auto& d) { return forward_detail::run<Forced>(f, as, d).y_dot; }, p...);
-      }, as);
-    return forward_detail::run<Forced>(f, as, ts);
+    if constexpr (forward_detail::is_list_of_arguments<F, std::remove_cvref_t<decltype(a)>>) return forward_detail::checked<O...>(f, a, t);
+    else return forward_detail::checked<O...>(f, std::tuple<std::remove_cvref_t<decltype(a)>>(a), std::tuple<std::remove_cvref_t<decltype(t)>>(t));
   }, x_v_options...);
 }
 

@@ -153,7 +153,7 @@ template <class F, std::size_t... I> void each_index(F&& f, std::index_sequence<
 template <class C, class Forced, class F, class X> auto forward(const F& f, const X& x) {
   const auto xs = leaf_refs(x);
   constexpr std::size_t nx = std::tuple_size_v<decltype(xs)>;
-  auto first = jvp(f, x, basis(x, -1, 0), closing_over_t<Forced>{});  // shape of the result; columns follow
+  auto first = forward_detail::of_one<closing_over_t<Forced>>(f, x, basis(x, -1, 0));  // shape of the result; columns follow
   using Y = decltype(first.y);
   using R = typename result<C, Y, X>::type;
   const auto ys = leaf_refs(first.y);
@@ -163,7 +163,7 @@ template <class C, class Forced, class F, class X> auto forward(const F& f, cons
   each_index([&](auto i) {
     const index_t n = leaf_size(std::get<i()>(xs));
     for (index_t k = 0; k < n; ++k) {
-      const auto d = jvp(f, x, basis(x, static_cast<int>(i()), k), closing_over_t<Forced>{});
+      const auto d = forward_detail::of_one<closing_over_t<Forced>>(f, x, basis(x, static_cast<int>(i()), k));
       const auto ds = leaf_refs(d.y_dot);
       each_index([&](auto o) { put_column(std::get<o() * nx + i()>(s), leaf_size(std::get<o()>(ys)), n, k, std::get<o()>(ds)); }, std::make_index_sequence<ny>{});
     }

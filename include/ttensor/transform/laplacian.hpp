@@ -13,7 +13,7 @@ template <class F, class... O> struct laplacian_function {
 
  private:
   template <class X> auto second(const X& x, const X& v) const {  // v^T H v
-    return jvp([&](const auto& t) { return jvp(f, t, v, O{}...).y_dot; }, x, v, closing_over_t<options::forced_chain<O...>>{}).y_dot;
+    return forward_detail::of_one<O...>([&](const auto& t) { return forward_detail::of_one<O...>(f, t, v).y_dot; }, x, v).y_dot;
   }
   template <class X> auto run(const X& x) const {
     static_assert(tree::leaf_count<X>::value > 0, "ttensor: laplacian with respect to an argument without floating-point parts");

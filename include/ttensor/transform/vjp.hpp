@@ -17,6 +17,10 @@ namespace vjp_detail {
 struct names {
   static constexpr const char *name = "vjp", *what = "cotangent", *id = "TT-S08";
 };
+template <class P, class... A> auto looked_at_gradient() {
+  if constexpr (sizeof...(A) == 1) return level_detail::fake<on_probe_t<P, at_t<0, type_list<A...>>>>();
+  else return level_detail::fake<std::tuple<on_probe_t<P, A>...>>();
+}
 template <bool Aux, class Y> decltype(auto) main(const Y& y) {
   if constexpr (Aux) return (tree::part<0>(y));
   else return (y);
@@ -52,7 +56,9 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
   template <class Ct> auto operator()(const Ct& cotangent) const {
     auto ct = tree::evaluate_all(cotangent);
     using T = tree::chain_t<decltype(ct)>;
-    if constexpr (depth_v<T> > depth_v<C>) {
+    if constexpr (probing_v<T>) {
+      return vjp_detail::looked_at_gradient<probe_of_t<C, T>, A...>();
+    } else if constexpr (depth_v<T> > depth_v<C>) {
       return std::apply([&](const auto&... a) { return pullback<join_chain_t<double, C, T>, F, type_list<O...>, A...>(f_, a...)(ct); }, a_);
     } else {
       tree::require_like<vjp_detail::names>(result(), ct);
@@ -87,7 +93,7 @@ template <bool Aux, class Y, class P> auto answer(const Y& y, P&& pull) {  // y:
 }
 template <bool Aux, class C, class R, class... A> auto looked_at() {  // the types of an answer, while an outer transform looks at types
   using P = probe<typename level_detail::strip_probe<C>::type>;
-  using G = std::conditional_t<sizeof...(A) == 1, on_probe_t<P, at_t<0, type_list<A...>>>, std::tuple<on_probe_t<P, A>...>>;
+  using G = decltype(looked_at_gradient<P, A...>());
   return answer<Aux>(level_detail::fake<on_probe_t<P, R>>(), probe_pullback<G>{});
 }
 template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
@@ -127,7 +133,9 @@ template <class F, class... X> auto vjp(const F& f, const X&... options_x) {
 
 /// Hessian times vector, forward over reverse: no matrix is built.
 template <class F, class... X> auto hvp(const F& f, const X&... x_v_options) {
-  return options::apart([&]<class... O>(type_list<O...>, const auto& x, const auto& v) { return jvp(grad(f, O{}...), x, v, O{}...).y_dot; }, x_v_options...);
+  return options::apart([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
+    return forward_detail::of_one<O...>(grad(f, O{}...), tree::evaluate_all(x), tree::evaluate_all(v)).y_dot;
+  }, x_v_options...);
 }
 /// Vector times Hessian, reverse over reverse.
 template <class F, class... X> auto vhp(const F& f, const X&... x_v_options) {
