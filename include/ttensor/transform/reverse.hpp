@@ -239,6 +239,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
  private:
   template <class... A> auto run(const A&... a) const {
     static_assert(sizeof...(A) > 0, "ttensor: grad needs at least one argument");
+    options::check_arguments<O...>(type_list<A...>{});
     static_assert((check_argument<A...>(std::integral_constant<int, N>{}) && ...));
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
@@ -281,7 +282,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
     static_assert(i >= 0 && i < static_cast<int>(sizeof...(A)), "ttensor: an argument number of grad is out of range");
     if constexpr (i >= 0 && i < static_cast<int>(sizeof...(A)) && !options::has<allow_int_t, O...>)
       static_assert(tree::leaf_count<at_t<i, type_list<A...>>>::value > 0,
-                    "ttensor: grad with respect to an argument without floating-point parts (an integer?); pass 2.0 instead of 2, or allow_int");
+                    "ttensor: grad with respect to an argument without real floating-point parts (an integer? a complex number?); pass 2.0 instead of 2, or allow_int");
     return true;
   }
   template <class Y> static decltype(auto) main(const Y& y) {
