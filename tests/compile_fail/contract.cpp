@@ -78,10 +78,20 @@ auto unmapped(const vec& v) { return vmap([](const auto& x) { return x * x; }, i
 auto unmapped(const vec& v) { return vmap([](const auto& x) { return x * x; }, in_axes<0>)(v); }
 
 // case: rule_15_a_mapped_value_into_a_tensor_without_the_level
-// expect: error
+// expect: a value of a newer transform level is written into an element of a tensor that lacks that level
 auto into(const vec& v) { return vmap([](auto x) { vec a(2); a(0) = x; return sum(a) * x; })(v); }
 // twin:
 auto into(const vec& v) { return vmap([](auto x) { tensor<decltype(x), 1> a(2); a(0) = x; return sum(a) * x; })(v); }
+
+// case: rule_15_a_newer_value_into_a_tensor_of_an_older_level
+// expect: a value of a newer transform level is written .* pass closing_over
+auto older(double x) {
+  return tt::grad([](auto t) { tensor<decltype(t), 1> a(2); return tt::grad([&](auto y) { a(0) = y * t; return sum(a) * y; })(2.0) * t; })(x);
+}
+// twin:
+auto older(double x) {
+  return tt::grad([](auto t) { return tt::grad([&](auto y) { tensor<decltype(y), 1> a(2); a(0) = y * t; return sum(a) * y; }, closing_over(t))(2.0) * t; })(x);
+}
 
 // case: rule_21_complex_arguments
 // expect: derivatives with respect to complex numbers \(holomorphic\) are not there yet

@@ -79,6 +79,19 @@ TEST_CASE("signature: options follow the callable or stand last") {
   CHECK(tt::grad([](auto x) { return std::pair{x * x, x}; }, strict, has_aux, closing_over(k))(3.0).grad == 6);
 }
 
+TEST_CASE("signature: arguments of different element types") {
+  const auto f = [](auto a, auto b) { return a * b * a + b; };
+  const auto [a, b] = tt::grad<0, 1>(f)(2.0f, 3.0);
+  static_assert(std::is_same_v<decltype(a), const float> && std::is_same_v<decltype(b), const double>);
+  CHECK(a == 12);
+  CHECK(b == 5);
+  const auto g = [](auto x) { return to<double>(x * x) * x; };
+  CHECK(tt::grad(g)(3.0f) == 27);
+  CHECK(tt::grad(tt::grad(g))(3.0f) == 18);
+  CHECK(tt::jvp(tt::grad(g), 3.0f, 1.0f).y_dot == 18);
+  CHECK(tt::grad([&](auto x) { return tt::jvp(g, x, 1.0f).y_dot; })(3.0f) == 18);
+}
+
 // ---- rules ---------------------------------------------------------------------------------------------------------------
 TEST_CASE("rule 1: captured values are constants of the new level and variables of outer levels") {
   const double k = 5;
