@@ -67,10 +67,36 @@ TEST_CASE("inside derivatives and vmap") {
   const auto g = [](const auto& x) { return sum(tt::linearize([&](const auto& t) { return x * t * t; }, vec{1, 1, 1}).lin(w)); };  // 2 x w, captured
   CHECK(equal(tt::grad(g)(v), vec{1, -2, 4}));
 }
-TEST_CASE("tangents of a newer level: the map is differentiable and can be mapped") {
-  const auto lin = tt::linearize([](auto x) { return x * x * x; }, 2.0).lin;  // 12 t
+TEST_CASE("tangents of a newer level: the map is differentiable and can be mapped, and the function is not called again") {
+  int calls = 0;
+  const auto lin = tt::linearize([&](auto x) { return ++calls, x * x * x; }, 2.0).lin;  // 12 t
   CHECK(tt::grad([&](auto t) { return lin(t) * t; })(3.0) == 72);
   CHECK(tt::jvp([&](auto t) { return lin(t) * t; }, 3.0, 1.0).y_dot == 72);
+  CHECK(tt::grad(tt::grad([&](auto t) { return lin(t) * t * t; }))(3.0) == 216);
+  CHECK(tt::jvp(tt::grad([&](auto t) { return lin(t) * t * t; }), 3.0, 1.0).y_dot == 216);
   CHECK(equal(vmap([&](auto t) { return lin(t); })(v), vec{12, 24, 36}));
+  CHECK(equal(vmap(tt::grad([&](auto t) { return lin(t) * t; }))(v), vec{24, 48, 72}));
   CHECK(equal(tt::grad([&](const auto& t) { return sum(vmap([&](auto s) { return lin(s) * s; })(t)); })(v), vec{24, 48, 72}));
+  CHECK(calls == 1);
+}
+TEST_CASE("tangents of a newer level: tensors, several arguments and trees") {
+  int calls = 0;
+  const auto lin = tt::linearize([&](auto a, const auto& b) { return ++calls, std::pair{b * b * a, sum(b) * a}; }, 2.0, v).lin;
+  // (a', b') -> (4 v b' + v v a', 2 sum b' + 6 a')
+  const auto loss = [&](auto a, const auto& b) {
+    const auto r = lin(a, b);
+    return sum(r.first * w) + r.second;
+  };
+  const auto [ga, gb] = tt::grad<0, 1>(loss)(1.0, w);
+  CHECK(ga == 0.5 - 4 + 18 + 6);
+  CHECK(equal(gb, vec{4, -6, 26}));
+  CHECK(tt::jvp(loss, std::tuple{1.0, w}, std::tuple{1.0, vec{1, 0, 0}}).y_dot == 24.5);
+  const auto rows = vmap([&](auto a, const auto& b) { return lin(a, b); }, in_axes<none, 0>)(1.0, eye<double>(3));
+  CHECK(equal(vec(rows.first(0)), vec{5, 4, 9}));
+  CHECK(equal(vec(rows.first(2)), vec{1, 4, 21}));
+  CHECK(equal(rows.second, vec{8, 8, 8}));
+  CHECK(calls == 1);
+  const auto jacobian = vmap(tt::linearize([](const auto& x) { return x * sum(x); }, v).lin, out_axes<1>)(eye<double>(3));  // the columns of J
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 3; ++k) CHECK(jacobian(i, k) == v(i) + (i == k ? 6 : 0));
 }

@@ -4,7 +4,7 @@
 // f is recorded once on a tape over var<C>, the type of a second tape on which nothing of f is active. One sweep of the first
 // tape with a variable cotangent records J^T on the second, and every sweep of that one gives J v.
 #pragma once
-#include "vjp.hpp"
+#include "linear.hpp"
 
 TTENSOR_BEGIN
 
@@ -35,8 +35,7 @@ template <class C> struct cotangent_leaf {
 };
 }  // namespace linearize_detail
 
-/// The tangent map of f at a point: lin(v...) with one tangent for each argument. Reusable; f is not called again, except for
-/// tangents of a newer level than f's (then f is recorded once more at that level).
+/// The tangent map of f at a point: lin(v...) with one tangent for each argument. Reusable; f is not called again.
 template <class C, class F, class... A> class tangent_map {
   using B = var<C>;
   template <class S> struct call_of;
@@ -46,53 +45,75 @@ template <class C, class F, class... A> class tangent_map {
   using G = std::tuple<tree::rebind_t<tree::lift_to<B>, A>...>;   // of the sweep: linear in the cotangent
   using Ct = tree::rebind_t<tree::lift_to<B>, R>;
   using Y = tree::rebind_t<tree::lift_to<C>, R>;
+  using X = std::tuple<tree::rebind_t<tree::lift_to<C>, A>...>;
+
+  /// Both tapes, shared by the map and its transpose.
+  struct recording {
+    std::tuple<A...> a;
+    std::shared_ptr<tape> first, second;
+    std::optional<typename K::wrapped> w;
+    std::optional<R> r;
+    std::optional<Y> y;
+    std::optional<Ct> ct;
+    std::optional<G> g;
+    explicit recording(const A&... x) : a(x...) {}
+  };
+  struct transposed_map {  // ct -> J^T ct
+    std::shared_ptr<recording> m;
+    const auto& like() const {
+      if constexpr (sizeof...(A) == 1) return std::get<0>(m->a);
+      else return m->a;
+    }
+    tangent_map transpose() const { return tangent_map(m); }
+    template <class V> auto apply(const V& ct) const {
+      tree::for_each(reverse_detail::seed_leaf{*m->first}, *m->r, ct);
+      m->first->sweep();
+      const G g(gradients(*m));
+      X x = tree::map<X>(reverse_detail::strip_leaf{}, g);
+      if constexpr (sizeof...(A) == 1) return std::get<0>(x);
+      else return x;
+    }
+  };
 
  public:
   static constexpr bool ttensor_captureless = false;
-  tangent_map(const F& f, const A&... a) : f_(f), a_(a...) {
+  tangent_map(const F& f, const A&... a) : m_(std::make_shared<recording>(a...)) {
     reverse_detail::level<C> second;  // opened first: the older of the two
-    tape_ = second.share();
+    m_->second = second.share();
     reverse_detail::level<B> first;
-    const auto w = K::wrap(first.get(), a...);
-    const R y = record_on(first.get(), [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f_(x...); }, w)); });
-    tree::for_each(reverse_detail::check_leaf<B>{first.get()}, y);
+    m_->first = first.share();
+    m_->w.emplace(K::wrap(first.get(), a...));
+    m_->r.emplace(record_on(first.get(), [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, *m_->w)); }));
+    tree::for_each(reverse_detail::check_leaf<B>{first.get()}, *m_->r);
     first.close();
-    y_.emplace(tree::map<Y>(reverse_detail::strip_leaf{}, tree::map<Ct>(reverse_detail::strip_leaf{}, y)));
-    ct_.emplace(tree::map<Ct>(linearize_detail::cotangent_leaf<C>{*tape_}, *y_));
-    tree::for_each(reverse_detail::seed_leaf{first.get()}, y, *ct_);
+    m_->y.emplace(tree::map<Y>(reverse_detail::strip_leaf{}, tree::map<Ct>(reverse_detail::strip_leaf{}, *m_->r)));
+    m_->ct.emplace(tree::map<Ct>(linearize_detail::cotangent_leaf<C>{*m_->second}, *m_->y));
+    tree::for_each(reverse_detail::seed_leaf{first.get()}, *m_->r, *m_->ct);
     first.get().sweep();
-    if constexpr (sizeof...(A) == 1) g_.emplace(K::gradients(first.get(), w));
-    else g_.emplace(K::gradients(first.get(), w));
+    m_->g.emplace(gradients(*m_));
   }
-  const Y& value() const { return *y_; }
-
+  const Y& value() const { return *m_->y; }
   template <class... V> auto operator()(const V&... tangents) const {
     static_assert(sizeof...(V) == sizeof...(A), "ttensor: a linearized function wants one tangent for each argument");
-    return run(tree::evaluate_all(tangents)...);
+    return linear_detail::apply_to<C>(*this, tree::evaluate_all(tangents)...);
+  }
+
+  // as a linear map: linear.hpp
+  explicit tangent_map(std::shared_ptr<recording> m) : m_(static_cast<std::shared_ptr<recording>&&>(m)) {}
+  const Y& like() const { return *m_->y; }
+  transposed_map transpose() const { return {m_}; }
+  template <class... V> Y apply(const V&... v) const {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (tree::require_like<linearize_detail::names>(std::get<I>(m_->a), v), ...);
+      (tree::for_each(reverse_detail::seed_leaf{*m_->second}, std::get<I>(*m_->g), v), ...);
+    }(std::index_sequence_for<A...>{});
+    m_->second->sweep();
+    return tree::map<Y>(reverse_detail::take_gradient{*m_->second}, *m_->ct);
   }
 
  private:
-  template <class... V> auto run(const V&... v) const {
-    using T = join_chain_t<double, double, tree::chain_t<V>...>;
-    if constexpr (probing_v<V...>) {
-      return level_detail::fake<on_probe_t<probe_of_t<C, T>, Y>>();
-    } else if constexpr (depth_v<T> > depth_v<C>) {
-      return std::apply([&](const auto&... a) { return tangent_map<join_chain_t<double, C, T>, F, A...>(f_, a...)(v...); }, a_);
-    } else {
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (tree::require_like<linearize_detail::names>(std::get<I>(a_), v), ...);
-        (tree::for_each(reverse_detail::seed_leaf{*tape_}, std::get<I>(*g_), v), ...);
-      }(std::index_sequence_for<A...>{});
-      tape_->sweep();
-      return tree::map<Y>(reverse_detail::take_gradient{*tape_}, *ct_);
-    }
-  }
-  F f_;
-  std::tuple<A...> a_;
-  std::shared_ptr<tape> tape_;
-  std::optional<Y> y_;
-  std::optional<Ct> ct_;
-  std::optional<G> g_;
+  static auto gradients(recording& m) { return K::gradients(*m.first, *m.w); }
+  std::shared_ptr<recording> m_;
 };
 template <class Y> struct probe_tangent_map {  // while an outer transform looks at types
   template <class... V> auto operator()(const V&...) const {
