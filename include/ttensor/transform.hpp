@@ -5,4 +5,6 @@
 #include "transform/control.hpp"
 #include "transform/custom.hpp"
 #include "transform/jacobian.hpp"
+#include "transform/laplacian.hpp"
+#include "transform/linearize.hpp"
 #include "transform/stop_gradient.hpp"

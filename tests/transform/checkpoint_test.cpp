@@ -90,6 +90,20 @@ TEST_CASE("a function that throws in its second run leaves the thread usable") {
   CHECK_THROWS_AS(tt::grad([&](auto x) { return checkpoint(f)(x) * 2.0; })(3.0), std::runtime_error);
   CHECK(tt::grad(checkpoint(cube))(2.0) == 12);
 }
+TEST_CASE("references to locals of the transformed function: the value is right, and the function is not run again") {
+  int calls = 0;
+  const auto f = [&](auto x) {
+    const auto k = x * 2.0;
+    double c = 3.0;
+    return checkpoint([&](auto t) { return ++calls, c * k * t * t; })(x);
+  };
+  CHECK(tt::grad(f)(2.0) == 72);  // 6 x^3
+  CHECK(calls == 1);
+  CHECK(tt::grad([](auto x) { return x * tt::jvp(checkpoint([&](auto y) { return x * y * y; }), 2.0, 1.0).y_dot; })(3.0) == 24);
+  calls = 0;
+  CHECK(tt::grad([&](const auto& x) { return checkpoint([&](auto t) { return ++calls, x * t * t; })(x); })(2.0) == 12);  // the argument lives
+  CHECK(calls == 2);
+}
 TEST_CASE("a pullback can be applied again") {
   const auto [y, pull] = tt::vjp(checkpoint(cube), 2.0);
   CHECK(y == 8);

@@ -1,8 +1,9 @@
-// stop_gradient inside derivatives.
+// stop_gradient and checkpoint inside derivatives.
 #include "closures.hpp"
 
 CLOSURE(stop_gradient_captured, 2, D1([](auto x) { return D2([&](auto y) { return stop_gradient(x) * y * y + x * y; })(2.0); })(3.0))
 CLOSURE(stop_gradient_both, 2, D1([](auto x) { return x * D2([&](auto y) { return stop_gradient(x * y) * y; })(2.0); })(3.0))
+CLOSURE(checkpoint_captured, 2, D1([](auto x) { return x * D2(checkpoint([&](auto y) { return x * y * y; }))(2.0); })(3.0))
 
 TEST_CASE("stop_gradient blocks every live level and is the identity under vmap") {
   const tensor<double, 1> v{1, 2, 3};

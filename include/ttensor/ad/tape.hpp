@@ -166,6 +166,7 @@ class tape {
   };
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
   bool recording = true;
+  const void* frame = nullptr;  // of the call that records: locals of younger frames die before the sweep
 
   tape() : older_(tapes::newest) { tapes::newest = this; }
   tape(const tape&) = delete;
@@ -286,6 +287,28 @@ class tape {
   const char* last_key_ = nullptr;  // of the pool that was asked for last
   pool_base* last_pool_ = nullptr;
 };
+
+/// Calls `body`, which records on `t`, in a stack frame of its own.
+template <class Body> TTENSOR_NOINLINE auto record_on(tape& t, const Body& body) {
+  struct restore {
+    tape& t;
+    const void* was;
+    ~restore() { t.frame = was; }
+  } const guard{t, t.frame};
+  t.frame = __builtin_frame_address(0);
+  return body();
+}
+/// True when the object holds an address on the stack that is younger than the recording: a reference to a local that is
+/// gone when the tape is swept.
+TTENSOR_NOINLINE inline bool holds_younger_address(const tape& t, const void* object, std::size_t bytes) {
+  const auto low = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)), high = reinterpret_cast<std::uintptr_t>(t.frame);
+  for (std::size_t i = 0; i + sizeof(std::uintptr_t) <= bytes; i += sizeof(std::uintptr_t)) {
+    std::uintptr_t p;
+    std::memcpy(&p, static_cast<const char*>(object) + i, sizeof p);
+    if (p >= low && p < high) return true;
+  }
+  return false;
+}
 
 /// Names a slot of a tape that may have ended; shared by the tensors, views and leaves that stand for one taped value.
 struct slot_token : mem::counted {

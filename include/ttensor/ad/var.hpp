@@ -190,6 +190,19 @@ template <class X> struct scalar_pool : tape::pool_base {
   }
 };
 
+/// Moves the adjoint of a scalar to the scalar of another element type that it was converted from.
+template <class X, class Y> struct element_change final : tape_node {
+  adjoint_ref from, to;
+  element_change(adjoint_ref f, adjoint_ref g) : from(f), to(g) {}
+  void backward(tape& t) override {
+    auto& pool = t.pool<scalar_pool<Y>>();
+    pool.ready();
+    Y& a = pool.adjoint[to.offset()];
+    scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), from.bits, X(ttensor::apply<cast_op<elem_t<X>>>(a)));
+    a = Y(0);
+  }
+};
+
 namespace tapes {
 /// The tape a set of operands records on: all active operands must belong to one.
 template <class X> TTENSOR_INLINE tape& of(std::uint64_t serial) {
@@ -227,15 +240,35 @@ template <class T> struct kind_rule<var<T>> {
       if (serial <= tapes::silent) return var<Y>(y);
       if (TTENSOR_UNLIKELY(mixed)) tapes::mixed_levels();
       tape& t = tapes::of<Y>(serial);
-      auto& pool = t.pool<scalar_pool<Y>>();
-      pool.enter(t);
-      const auto p = Op::partials(value(a)..., y);
-      record<Y>(t, pool, p, static_cast<A&&>(a)...);
-      return var<Y>(y, serial, pool.close(), true);
+      if constexpr ((is_foreign<A, Y> || ...)) {
+        return apply<Op>(of_element<Y>(t, static_cast<A&&>(a))...);
+      } else {
+        auto& pool = t.pool<scalar_pool<Y>>();
+        pool.enter(t);
+        const auto p = Op::partials(value(a)..., y);
+        record<Y>(t, pool, p, static_cast<A&&>(a)...);
+        return var<Y>(y, serial, pool.close(), true);
+      }
     }
   }
 
  private:
+  /// A taped operand of another element type than the result's.
+  template <class A, class Y> static constexpr bool is_foreign = is_ours<A> && !std::is_same_v<std::remove_cvref_t<A>, var<Y>>;
+  template <class Y, class A> static decltype(auto) of_element(tape& t, A&& a) {
+    if constexpr (!is_foreign<A, Y>) {
+      return static_cast<A&&>(a);
+    } else {
+      using X = std::remove_cvref_t<decltype(a.value())>;
+      const Y v(ttensor::apply<cast_op<elem_t<Y>>>(a.value()));
+      if (!a.active()) return var<Y>(v);
+      auto& pool = t.pool<scalar_pool<Y>>();
+      pool.enter(t);
+      const adjoint_ref r = pool.close();
+      t.push<element_change<X, Y>>(a.ref(), r);
+      return var<Y>(v, t.serial, r, false);
+    }
+  }
   template <class A> TTENSOR_INLINE static bool is_temporary(A&& a) {
     if constexpr (is_ours<A> && !std::is_lvalue_reference_v<A>) return a.temporary();
     else return static_cast<void>(a), false;
@@ -277,7 +310,6 @@ template <class T> struct kind_rule<var<T>> {
       if constexpr (is_ours<D> && !std::is_same_v<P1, no_partial>) {
         const auto& v = at<i()>(args);
         if (taken[i()] || !v.active()) return;
-        static_assert(std::is_same_v<D, var<Y>>, "ttensor: mixed element types in taped scalar code; convert with to<T>(x) first");
         if (i() > 0 && pool.pairs.size() > own && pool.pairs.back().ref == v.ref().bits)  // a * a
           pool.pairs.back().partial = Y(ttensor::apply<add_op>(pool.pairs.back().partial, number<Y>(at<i()>(p))));
         else

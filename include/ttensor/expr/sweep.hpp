@@ -71,6 +71,7 @@ template <class To, class From> TTENSOR_HD TTENSOR_INLINE constexpr To convert_v
   if constexpr (std::is_same_v<To, From>) return x;
   else if constexpr (is_dual_v<To> && is_dual_v<From>) return To::convert(x);
   else if constexpr (is_pack_v<To> && is_pack_v<From>) return convert<lane_t<To>>(x);
+  else if constexpr (is_kind_v<To> && depth_v<To> == depth_v<From>) return apply<cast_op<elem_t<To>>>(x);  // records
   else return To(x);
 }
 

@@ -25,20 +25,26 @@ template <class S> class element {
   element& operator=(const element& o) & { value_ = o.value_; return *this; }
   element(const element&) = default;
   element(element&&) = default;
-  template <class V> TTENSOR_INLINE void operator+=(const V& v) && { write(S(static_cast<S&&>(value_) + v)); }
-  template <class V> TTENSOR_INLINE void operator-=(const V& v) && { write(S(static_cast<S&&>(value_) - v)); }
-  template <class V> TTENSOR_INLINE void operator*=(const V& v) && { write(S(static_cast<S&&>(value_) * v)); }
-  template <class V> TTENSOR_INLINE void operator/=(const V& v) && { write(S(static_cast<S&&>(value_) / v)); }
-  template <class V> element& operator+=(const V& v) & { value_ = S(value_ + v); return *this; }
-  template <class V> element& operator-=(const V& v) & { value_ = S(value_ - v); return *this; }
-  template <class V> element& operator*=(const V& v) & { value_ = S(value_ * v); return *this; }
-  template <class V> element& operator/=(const V& v) & { value_ = S(value_ / v); return *this; }
+  template <class V> TTENSOR_INLINE void operator+=(const V& v) && { write(static_cast<S&&>(value_) + v); }
+  template <class V> TTENSOR_INLINE void operator-=(const V& v) && { write(static_cast<S&&>(value_) - v); }
+  template <class V> TTENSOR_INLINE void operator*=(const V& v) && { write(static_cast<S&&>(value_) * v); }
+  template <class V> TTENSOR_INLINE void operator/=(const V& v) && { write(static_cast<S&&>(value_) / v); }
+  template <class V> element& operator+=(const V& v) & { value_ = fitted(value_ + v); return *this; }
+  template <class V> element& operator-=(const V& v) & { value_ = fitted(value_ - v); return *this; }
+  template <class V> element& operator*=(const V& v) & { value_ = fitted(value_ * v); return *this; }
+  template <class V> element& operator/=(const V& v) & { value_ = fitted(value_ / v); return *this; }
 
  private:
   template <class V> TTENSOR_INLINE void write(V&& v) {
     if constexpr (requires { store<S>::discard(value_); }) store<S>::discard(value_);  // a read nobody used leaves no trace
-    if constexpr (element_proxy<V>) store_->set(at_, S(v.get()));
-    else store_->set(at_, S(static_cast<V&&>(v)));
+    if constexpr (element_proxy<V>) store_->set(at_, fitted(v.get()));
+    else store_->set(at_, fitted(static_cast<V&&>(v)));
+  }
+  template <class V> TTENSOR_INLINE static S fitted(V&& v) {
+    static_assert(std::is_constructible_v<S, V>,
+                  "ttensor: a value of a newer transform level is written into an element of a tensor that lacks that level. Declare the tensor "
+                  "with the scalar type of the value, or, inside a transform whose function captures outer variables, pass closing_over(x...)");
+    return S(static_cast<V&&>(v));
   }
   S value_;
   store<S>* store_;

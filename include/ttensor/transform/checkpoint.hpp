@@ -2,7 +2,8 @@
 //
 // Forward: f is recorded, its records are dropped, and one node stands for them. Backward: f is recorded again at the end of
 // the same tape, swept, and dropped. Captured variables therefore get their adjoints like any others, and checkpoints nest.
-// With several tapes live, the newest is the one that is thinned.
+// With several tapes live, the newest is the one that is thinned. A function that refers to locals which are gone when the
+// tape is swept (`[&]` inside the transformed function) cannot run again: its records are kept.
 #pragma once
 #include <algorithm>
 #include "level.hpp"
@@ -144,7 +145,7 @@ template <class Key, class F, class... A> struct node final : tape_node {
   void backward(tape& t) override {
     if (!std::any_of(out.begin(), out.end(), [&](const output& o) { return o.live && o.live(t, o); })) return;
     second_run<Key> again(t);
-    const auto y = tree::evaluate_all(std::apply([&](const auto&... a) { return f(a...); }, args));
+    const auto y = record_on(t, [&] { return tree::evaluate_all(std::apply([&](const auto&... a) { return f(a...); }, args)); });
     std::size_t k = 0;
     tree::for_each(hand_over<Key>{t, out, k}, y);
     again.sweep();
@@ -167,7 +168,7 @@ template <class F> struct checkpoint_function {
     } else {
       using Key = reelem_t<ad::taped_t<C>, double>;
       tape* t = tapes::current<Key>;
-      if (t == nullptr || !t->recording || t->serial <= tapes::silent) return R(tree::evaluate_all(f(a...)));
+      if (t == nullptr || !t->recording || t->serial <= tapes::silent || holds_younger_address(*t, &f, sizeof(F))) return R(tree::evaluate_all(f(a...)));
       std::vector<checkpoint_detail::output> out;
       const auto before = t->mark();
       std::optional<R> y(tree::evaluate_all(f(a...)));
@@ -179,7 +180,8 @@ template <class F> struct checkpoint_function {
     }
   }
 };
-/// f, whose reverse mode keeps its arguments only and runs f again. Identity for jvp and vmap.
+/// f, whose reverse mode keeps its arguments only and runs f again. Identity for jvp and vmap. Capture by value, or refer to
+/// what outlives the transform: with references to locals of the transformed function the value is right, but no memory is saved.
 template <class F> auto checkpoint(F f) { return checkpoint_function<F>{static_cast<F&&>(f)}; }
 
 TTENSOR_END

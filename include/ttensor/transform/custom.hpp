@@ -218,7 +218,7 @@ template <class B, class Rule, class... V> struct transposed_rule {
       return second_t<decltype(r)>(tree::evaluate_all(std::get<1>(r)));
     };
     return std::apply([&](const auto&... v) {
-      return pullback<B, decltype(linear), double, tree::rebind_t<tree::lift_to<B>, V>...>(
+      return pullback<B, decltype(linear), type_list<>, tree::rebind_t<tree::lift_to<B>, V>...>(
           linear, tree::map<tree::rebind_t<tree::lift_to<B>, V>>(zero_leaf{}, v)...)(ct);
     }, x);
   }
@@ -231,6 +231,22 @@ template <class Bwd, class Saved> struct stored_rule {
 template <class L, class... A> auto values(const A&... a) {
   return std::tuple<parts::below_tree_t<L, A>...>(tree::map<parts::below_tree_t<L, A>>(parts::value_of_level<L>{}, a)...);
 }
+/// The tree over the chain C whose values and N tangents, over the chain below, one(k) gives as pairs.
+template <class C, int N, class Y, class One> auto joined(const One& one) {
+  std::optional<Y> y;
+  std::array<std::optional<Y>, N> tangents;
+  std::vector<const void*> leaves[N];
+  for (int k = 0; k < N; ++k) {
+    auto p = one(k);
+    if (k == 0) y.emplace(static_cast<Y&&>(p.first));
+    auto& t = tangents[static_cast<std::size_t>(k)];
+    t.emplace(static_cast<Y&&>(p.second));
+    tree::for_each([&](const auto& l) { leaves[k].push_back(&l); }, *t);
+  }
+  std::size_t k = 0;
+  return tree::map<tree::rebind_t<tree::lift_to<C>, Y>>(parts::join_leaf<N>{leaves, k}, *y);
+}
+template <class L> inline constexpr int tangents_of = planes_v<core_t<L>> / planes_v<core_t<inner_t<L>>> - 1;
 }  // namespace custom_detail
 
 /// What custom_jvp returns.
@@ -268,7 +284,7 @@ template <class F, class Rule> struct custom_jvp_function {
   template <class C, class... A> auto forward(const A&... a) const {
     using L = parts::newest_t<C>;
     using B = parts::below_t<C>;
-    constexpr int N = planes_v<core_t<L>> / planes_v<core_t<inner_t<L>>> - 1;
+    constexpr int N = custom_detail::tangents_of<L>;
     const auto x = custom_detail::values<L>(a...);
     auto one = [&](int k) {
       return custom_detail::call_rule(rule, x, std::tuple<parts::below_tree_t<L, A>...>(tree::map<parts::below_tree_t<L, A>>(parts::tangent_of_level<L>{k}, a)...));
@@ -277,18 +293,10 @@ template <class F, class Rule> struct custom_jvp_function {
     using R = custom_detail::first_t<Pair>;
     using D = custom_detail::second_t<Pair>;
     using Y = tree::rebind_t<tree::lift_to<B>, R>;
-    std::optional<Y> y;
-    std::array<std::optional<Y>, N> tangents;
-    std::vector<const void*> leaves[N];
-    for (int k = 0; k < N; ++k) {
+    return custom_detail::joined<C, N, Y>([&](int k) {
       const auto p = one(k);
-      if (k == 0) y.emplace(tree::lift<Y>(R(tree::evaluate_all(std::get<0>(p)))));
-      auto& t = tangents[static_cast<std::size_t>(k)];
-      t.emplace(tree::lift<Y>(D(tree::evaluate_all(std::get<1>(p)))));
-      tree::for_each([&](const auto& l) { leaves[k].push_back(&l); }, *t);
-    }
-    std::size_t k = 0;
-    return tree::map<tree::rebind_t<tree::lift_to<C>, Y>>(parts::join_leaf<N>{leaves, k}, *y);
+      return std::pair<Y, Y>{tree::lift<Y>(R(tree::evaluate_all(std::get<0>(p)))), tree::lift<Y>(D(tree::evaluate_all(std::get<1>(p))))};
+    });
   }
 };
 /// f with its own forward derivative: rule(x, x_dot) -> pair{y, y_dot}, linear in x_dot; several arguments: rule(tuple x,

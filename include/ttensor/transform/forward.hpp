@@ -20,8 +20,6 @@ struct join_leaf {
     if constexpr (tree::tensor_leaf<A>) {
       using S = typename Out::scalar;
       using X = inner_t<S>;
-      if (!(a.shape() == v.shape()))
-        raise<shape_error>("[jvp] argument shape " + shape::text(a.shape()) + " and tangent shape " + shape::text(v.shape()) + " differ [TT-S09]");
       array<store<X>, 1> t;
       t[0] = reverse_detail::lifted<X>(v.elements());
       return Out(store<S>(reverse_detail::lifted<X>(a.elements()), static_cast<array<store<X>, 1>&&>(t)), a.shape());
@@ -44,7 +42,6 @@ template <class Out, class A, class V> Out join(const A& a, const V& v) {
     if constexpr (requires { a.has_value(); }) {
       return a.has_value() ? Out(join<typename Out::value_type>(*a, *v)) : Out{};
     } else {
-      if (a.size() != v.size()) raise<shape_error>("[jvp] argument and tangent have different numbers of parts [TT-S10]");
       Out out;
       for (std::size_t i = 0; i < a.size(); ++i) out.push_back(join<typename Out::value_type>(a[i], v[i]));
       return out;
@@ -82,15 +79,62 @@ template <class Level> struct tangent_part {
     }
   }
 };
-template <class T> struct as_tuple {
-  static std::tuple<T> of(const T& t) { return std::tuple<T>(t); }
-};
-template <class... T> struct as_tuple<std::tuple<T...>> {
-  static const std::tuple<T...>& of(const std::tuple<T...>& t) { return t; }
-};
+template <class F, class T> inline constexpr bool is_list_of_arguments = false;
+template <class F, class... T> inline constexpr bool is_list_of_arguments<F, std::tuple<T...>> = std::is_invocable_v<const F&, const T&...>;
 }  // namespace forward_detail
 
 namespace forward_detail {
+struct names {
+  static constexpr const char *name = "jvp", *what = "tangent", *id = "TT-S09";
+};
+/// strict: runs f with NaN as the tangent of one argument after the other and looks where it arrives.
+struct nan_leaf {
+  bool yes;
+  template <class X, class Out> Out operator()(const X& x, std::type_identity<Out>) const {
+    const elem_t<scalar_t<Out>> v(yes ? std::numeric_limits<double>::quiet_NaN() : 0.0);
+    if constexpr (tree::tensor_leaf<X>) {
+      Out r(x.shape());
+      r = scalar_t<Out>(v);
+      return r;
+    } else {
+      return Out(v);
+    }
+  }
+};
+struct arrived_leaf {
+  std::vector<bool>& at;
+  std::size_t& k;
+  template <class Y> void operator()(const Y& y) const {
+    if (k == at.size()) at.push_back(false);
+    auto see = [&](const auto& s) { at[k] = at[k] || reverse_detail::is_touched(s); };
+    if constexpr (tree::tensor_leaf<Y>) {
+      for (index_t i = 0; i < y.size(); ++i) see(y.elements().get(i));
+      at[k] = at[k] || y.size() == 0;
+    } else {
+      see(y);
+    }
+    ++k;
+  }
+};
+template <class Jvp, class... A> void require_dependence(const Jvp& pushforward, const A&... a) {
+  std::vector<bool> results;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    auto one = [&]<std::size_t K>(std::integral_constant<std::size_t, K>) {
+      std::vector<bool> here;
+      std::size_t k = 0;
+      const auto y_dot = pushforward(std::tuple<A...>(tree::map<A>(nan_leaf{I == K}, a)...));
+      tree::for_each(arrived_leaf{here, k}, y_dot);
+      bool any = false;
+      for (std::size_t i = 0; i < here.size(); ++i) any = any || here[i];
+      if (!any) reverse_detail::strict_unused("jvp");
+      results.resize(here.size());
+      for (std::size_t i = 0; i < here.size(); ++i) results[i] = results[i] || here[i];
+    };
+    (one(std::integral_constant<std::size_t, I>{}), ...);
+  }(std::index_sequence_for<A...>{});
+  for (const bool r : results)
+    if (!r) reverse_detail::strict_constant("jvp");
+}
 template <class Forced, class F, class... A, class... V>
 auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   static_assert(sizeof...(A) == sizeof...(V), "ttensor: jvp wants one tangent for each argument");
@@ -105,6 +149,7 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
       using Y = probed_result_t<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<one_dual, C>, A>&>()...))>>;
       return jvp_result<Y, Y>{level_detail::fake<Y>(), level_detail::fake<Y>()};
     } else {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::require_like<names>(std::get<I>(a), std::get<I>(v)), ...); }(std::index_sequence_for<A...>{});
     auto wrapped = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
           join<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(std::get<I>(a), std::get<I>(v))...);
@@ -117,13 +162,30 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
     }
   }
 }
+template <class... O, class F, class... A, class... V> auto checked(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
+  using Forced = options::forced_chain<O...>;
+  options::check_arguments<O...>(type_list<A...>{});
+  static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
+                "ttensor: jvp with respect to an argument without real floating-point parts (an integer? a complex number?); pass 2.0 instead of 2, or allow_int");
+  if constexpr (options::has<strict_t, O...> && !probing_v<A..., V..., Forced>)
+    std::apply([&](const auto&... p) { require_dependence([&](const auto& d) { return run<Forced>(f, a, d).y_dot; }, p...); }, a);
+  return run<Forced>(f, a, v);
+}
+/// jvp of a function of one argument, a tuple or not.
+template <class... O, class F, class X, class V> auto of_one(const F& f, const X& x, const V& v) { return checked<O...>(f, std::tuple<X>(x), std::tuple<V>(v)); }
 }  // namespace forward_detail
 
-/// Value and directional derivative: jvp(f, x, v) with v shaped as x; several arguments as tuples.
-template <class F, class X, class V, class... O> auto jvp(const F& f, const X& x, const V& v, O...) {
-  auto a = tree::evaluate_all(x);
-  auto t = tree::evaluate_all(v);
-  return forward_detail::run<options::forced_chain<O...>>(f, forward_detail::as_tuple<decltype(a)>::of(a), forward_detail::as_tuple<decltype(t)>::of(t));
+/// Value and directional derivative: jvp(f, x, v) with v shaped as x; several arguments as tuples. A tuple is one argument
+/// for a function that cannot be called with its elements.
+/// Throws    shape_error [TT-S09, TT-S10] when a tangent's shape differs; with strict, at the cost of one more evaluation for
+///           each argument, domain_error [TT-D05, TT-D06]
+template <class F, class... X> auto jvp(const F& f, const X&... x_v_options) {
+  return options::apart([&]<class... O, class A, class V>(type_list<O...>, const A& x, const V& v) {
+    const auto a = tree::evaluate_all(x);
+    const auto t = tree::evaluate_all(v);
+    if constexpr (forward_detail::is_list_of_arguments<F, std::remove_cvref_t<decltype(a)>>) return forward_detail::checked<O...>(f, a, t);
+    else return forward_detail::checked<O...>(f, std::tuple<std::remove_cvref_t<decltype(a)>>(a), std::tuple<std::remove_cvref_t<decltype(t)>>(t));
+  }, x_v_options...);
 }
 
 TTENSOR_END

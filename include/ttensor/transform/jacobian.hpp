@@ -128,17 +128,15 @@ template <class C, class Y, class X, class Rows> result_t<C, Y, X> assemble(cons
     return std::apply([&](auto&... row) { return R{std::apply([](auto&... b) { return std::make_tuple(std::move(b)...); }, leaf_refs(row))...}; }, r);
   }
 }
-/// jvp in one argument, which may be a tuple.
-template <class Forced, class F, class X> auto jvp_one(const F& f, const X& x, const X& x_dot) { return forward_detail::run<Forced>(f, std::tuple<X>(x), std::tuple<X>(x_dot)); }
 template <class C, class Forced, class F, class X> auto forward(const F& f, const X& x) {
-  const auto y = jvp_one<Forced>(f, x, basis(x, -1, 0)).y;  // for its shapes; columns follow
+  const auto y = forward_detail::of_one<closing_over_t<Forced>>(f, x, basis(x, -1, 0)).y;  // for its shapes; columns follow
   auto r = zero_rows<C>(y, x);
   std::apply([&](auto&... row) {
     int leaf = 0;
     tree::for_each([&](const auto& l, auto&... block) {
       const index_t columns = leaf_size(l);
       for (index_t k = 0; k < columns; ++k) {
-        const auto d = jvp_one<Forced>(f, x, basis(x, leaf, k)).y_dot;
+        const auto d = forward_detail::of_one<closing_over_t<Forced>>(f, x, basis(x, leaf, k)).y_dot;
         std::apply([&](const auto&... v) { (put(block, k, columns, v), ...); }, leaf_refs(d));
       }
       ++leaf;

@@ -1,6 +1,6 @@
 // Options of transforms. They follow the callable in any order: grad(f, has_aux, closing_over(x)).
 #pragma once
-#include "level.hpp"
+#include "like.hpp"
 
 TTENSOR_BEGIN
 
@@ -12,7 +12,7 @@ inline constexpr has_aux_t has_aux{};
 inline constexpr allow_int_t allow_int{};
 inline constexpr strict_t strict{};
 inline constexpr holomorphic_t holomorphic{};
-/// Tangents or cotangents carried at once by Jacobians; changes cost, never values. 0 is an error.
+/// Tangents or cotangents carried at once by Jacobians; changes cost, never values. 0 is an error: domain_error [TT-D02].
 struct chunk_size {
   index_t n;
   explicit chunk_size(index_t n_) : n(n_) {
@@ -20,8 +20,47 @@ struct chunk_size {
   }
 };
 
+/// What grad gives for an argument without floating-point parts (with allow_int): the tangent space of an integer is a point.
+struct no_tangent {
+  friend bool operator==(no_tangent, no_tangent) { return true; }
+};
+
 namespace options {
+template <class T> inline constexpr bool is_option_v = false;
+template <> inline constexpr bool is_option_v<has_aux_t> = true;
+template <> inline constexpr bool is_option_v<allow_int_t> = true;
+template <> inline constexpr bool is_option_v<strict_t> = true;
+template <> inline constexpr bool is_option_v<holomorphic_t> = true;
+template <> inline constexpr bool is_option_v<chunk_size> = true;
+template <class C> inline constexpr bool is_option_v<closing_over_t<C>> = true;
+template <class... A> auto list_of(const A&...) {
+  auto one = []<class T>(std::type_identity<T>) {
+    if constexpr (is_option_v<T>) return std::tuple<std::type_identity<T>>{};
+    else return std::tuple<>{};
+  };
+  return []<class... O>(const std::tuple<std::type_identity<O>...>&) { return type_list<O...>{}; }(std::tuple_cat(one(std::type_identity<A>{})...));
+}
+/// g(type_list of the options among `a`, everything else in order).
+template <class G, class... A> auto apart(G&& g, const A&... a) {
+  auto value = []<class T>(const T& t) {
+    if constexpr (is_option_v<T>) return std::tuple<>{};
+    else return std::tuple<const T&>(t);
+  };
+  return std::apply([&](const auto&... x) { return g(decltype(list_of(a...)){}, x...); }, std::tuple_cat(value(a)...));
+}
 template <class Want, class... O> inline constexpr bool has = (std::is_same_v<Want, O> || ...);
+template <class T> constexpr bool is_complex_tree() {
+  using D = std::remove_cvref_t<T>;
+  if constexpr (tree::tensor_leaf<D> || tree::scalar_leaf_type<D>) return is_complex_v<elem_t<scalar_t<D>>>;
+  else if constexpr (requires { std::tuple_size<D>::value; })
+    return []<std::size_t... I>(std::index_sequence<I...>) { return (is_complex_tree<std::tuple_element_t<I, D>>() || ...); }(std::make_index_sequence<std::tuple_size_v<D>>{});
+  else return false;
+}
+/// Refuses what no transform can do yet.
+template <class... O, class... A> constexpr void check_arguments(type_list<A...>) {
+  static_assert(!has<holomorphic_t, O...> && !(is_complex_tree<A>() || ...),
+                "ttensor: derivatives with respect to complex numbers (holomorphic) are not there yet; differentiate with respect to the real and the imaginary part");
+}
 template <class... O> using forced_chain = join_chain_t<double, double, typename level_detail::options_chain<O>::type...>;
 }  // namespace options
 

@@ -79,8 +79,6 @@ struct seed_leaf {
     if (!y.elements().slot() || y.elements().slot()->tape_serial != t.serial) return;
     auto& s = t.at<X>(y.elements().slot()->id);
     if constexpr (tree::tensor_leaf<Ct>) {
-      if (!(ct.shape() == y.shape()))
-        raise<shape_error>("[vjp] output shape " + shape::text(y.shape()) + " and cotangent shape " + shape::text(ct.shape()) + " differ [TT-S08]");
       const store<X> c = lifted<X>(ct.elements());
       add_store(s.open(c.batch()), c);
     } else {
@@ -116,6 +114,63 @@ struct strip_leaf {
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const { return Out(y); }
 };
 
+// ---- strict: unused arguments and constant results are errors --------------------------------------------------------------
+template <class X> bool is_touched(const X& adjoint) {
+  if constexpr (depth_v<X> == 0) return adjoint != X(0);
+  else if constexpr (is_dual_v<X>) return is_touched(adjoint.value);
+  else if constexpr (is_var_v<X>) return is_touched(adjoint.value());
+  else {
+    const auto& s = adjoint.elements().inner();
+    for (index_t i = 0; i < s.size(); ++i)
+      if (is_touched(s.get(i))) return true;
+    return false;
+  }
+}
+/// Clears the adjoint of an input and notes whether anything was added to it.
+struct reached_leaf {
+  tape& t;
+  bool& all;
+  template <class X, auto Sh> void operator()(const tensor<var<X>, Sh>& x) const {
+    auto& s = t.at<X>(x.elements().slot()->id);
+    all = all && (s.live || x.size() == 0);
+    s.drop();
+  }
+  template <class X> void operator()(const var<X>& x) const {
+    auto& pool = t.pool<scalar_pool<X>>();
+    pool.ready();
+    X& a = pool.adjoint[x.ref().offset()];
+    all = all && is_touched(a);
+    a = X(0);
+  }
+};
+/// Seeds an output with NaN, which reaches everything the output depends on; notes outputs that depend on nothing.
+struct poison_leaf {
+  tape& t;
+  bool& constant;
+  template <class Y> void operator()(const Y& y) const {
+    using S = scalar_t<Y>;
+    bool on_tape = false;
+    if constexpr (is_var_v<Y>) on_tape = y.active() && y.serial() == t.serial;
+    else if constexpr (tree::tensor_leaf<Y> && is_var_v<S>) on_tape = y.elements().slot() && y.elements().slot()->tape_serial == t.serial;
+    constant = constant || !on_tape;
+    if (on_tape) seed_leaf{t}(y, elem_t<S>(std::numeric_limits<double>::quiet_NaN()));
+  }
+};
+[[noreturn]] inline void strict_constant(const char* op) {
+  raise<domain_error>(std::string("[") + op + "] strict: a result does not depend on any differentiated argument; mend the function, or drop strict to get zeros [TT-D05]");
+}
+[[noreturn]] inline void strict_unused(const char* op) {
+  raise<domain_error>(std::string("[") + op + "] strict: no result depends on a differentiated argument; leave the argument out, or drop strict to get zeros [TT-D06]");
+}
+template <class Y, class... X> void require_dependence(const char* op, tape& t, const Y& y, const X&... x) {
+  bool constant = false, all = true;
+  tree::for_each(poison_leaf{t, constant}, y);
+  t.sweep();
+  (tree::for_each(reached_leaf{t, all}, x), ...);
+  if (constant) strict_constant(op);
+  if (!all) strict_unused(op);
+}
+
 template <int... N> constexpr bool selected(int i, int count) { return ((i == (N < 0 ? N + count : N)) || ...); }
 template <int I, int... N> inline constexpr bool is_selected_v = false;
 
@@ -138,8 +193,9 @@ template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
   template <class S> struct all;
   template <int... I> struct all<std::integer_sequence<int, I...>> { using type = std::tuple<wrapped_t<I, A>...>; };
   using wrapped = typename all<std::make_integer_sequence<int, count>>::type;
-  template <int I> using gradient = tree::rebind_t<tree::lift_to<C>, arg<(I < 0 ? I + count : I)>>;
   template <class T> static constexpr bool fits = tree::leaf_count<T>::value > 0;
+  template <int I> using differentiated = arg<(I < 0 ? I + count : I)>;
+  template <int I> using gradient = std::conditional_t<fits<differentiated<I>>, tree::rebind_t<tree::lift_to<C>, differentiated<I>>, no_tangent>;
 
   static wrapped wrap(tape& t, const A&... a) {
     return [&]<int... I>(std::integer_sequence<int, I...>) { return wrapped{one<I>(t, a)...}; }(std::make_integer_sequence<int, count>{});
@@ -151,7 +207,8 @@ template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
   static auto gradients(tape& t, const wrapped& w) {
     auto get = [&]<int I>(std::integral_constant<int, I>) {
       constexpr int i = I < 0 ? I + count : I;
-      return tree::map<gradient<I>>(take_gradient{t}, std::get<static_cast<std::size_t>(i)>(w));
+      if constexpr (fits<arg<i>>) return tree::map<gradient<I>>(take_gradient{t}, std::get<static_cast<std::size_t>(i)>(w));
+      else return no_tangent{};
     };
     if constexpr (sizeof...(N) == 1) return (get(std::integral_constant<int, N>{}), ...);
     else return std::tuple<gradient<N>...>(get(std::integral_constant<int, N>{})...);
@@ -182,6 +239,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
  private:
   template <class... A> auto run(const A&... a) const {
     static_assert(sizeof...(A) > 0, "ttensor: grad needs at least one argument");
+    options::check_arguments<O...>(type_list<A...>{});
     static_assert((check_argument<A...>(std::integral_constant<int, N>{}) && ...));
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
@@ -199,12 +257,14 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
       } else {
       reverse_detail::level<C> l;
       const auto w = K::wrap(l.get(), a...);
-      const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
+      const auto y = record_on(l.get(), [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w)); });
       tree::for_each(reverse_detail::check_leaf<C>{l.get()}, y);
       const auto value = reverse_detail::rank0(main(y));
       reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>>();
-      reverse_detail::seed_leaf{l.get()}(value, elem_t<scalar_t<decltype(value)>>(1));
       l.close();
+      if constexpr (options::has<strict_t, O...>)
+        reverse_detail::require_dependence("grad", l.get(), value, std::get<static_cast<std::size_t>(N < 0 ? N + static_cast<int>(sizeof...(A)) : N)>(w)...);
+      reverse_detail::seed_leaf{l.get()}(value, elem_t<scalar_t<decltype(value)>>(1));
       l.get().sweep();
       return answer<K>(K::gradients(l.get(), w), [&] { return y; });
       }
@@ -222,7 +282,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
     static_assert(i >= 0 && i < static_cast<int>(sizeof...(A)), "ttensor: an argument number of grad is out of range");
     if constexpr (i >= 0 && i < static_cast<int>(sizeof...(A)) && !options::has<allow_int_t, O...>)
       static_assert(tree::leaf_count<at_t<i, type_list<A...>>>::value > 0,
-                    "ttensor: grad with respect to an argument without floating-point parts (an integer?); pass 2.0 instead of 2, or allow_int");
+                    "ttensor: grad with respect to an argument without real floating-point parts (an integer? a complex number?); pass 2.0 instead of 2, or allow_int");
     return true;
   }
   template <class Y> static decltype(auto) main(const Y& y) {
@@ -256,7 +316,8 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
 
 /// Gradient of a scalar function.
 /// Shapes    grad(f)(x...) has the type of the first argument (with the outer scalar); grad<0, 2>(f) gives a tuple
-/// Throws    level_error [TT-L02, TT-L03]; compile errors for results that are not scalars
+/// Throws    level_error [TT-L02, TT-L03]; with strict domain_error [TT-D05, TT-D06] for a constant result or an unused
+///           argument, which otherwise give zeros; compile errors for results that are not scalars
 /// Source    reverse accumulation: Linnainmaa 1970; one fused backward loop a statement
 template <int... N, class F, class... O> auto grad(F f, O...) {
   if constexpr (sizeof...(N) == 0) return grad_function<false, F, type_list<O...>, 0>{static_cast<F&&>(f)};

@@ -8,15 +8,35 @@ template <class Y, class P> struct vjp_result {
   Y y;
   P pull;
 };
+template <class Y, class P, class X> struct vjp_result_aux {
+  Y y;
+  P pull;
+  X aux;
+};
+namespace vjp_detail {
+struct names {
+  static constexpr const char *name = "vjp", *what = "cotangent", *id = "TT-S08";
+};
+template <class P, class... A> auto looked_at_gradient() {
+  if constexpr (sizeof...(A) == 1) return level_detail::fake<on_probe_t<P, at_t<0, type_list<A...>>>>();
+  else return level_detail::fake<std::tuple<on_probe_t<P, A>...>>();
+}
+template <bool Aux, class Y> decltype(auto) main(const Y& y) {
+  if constexpr (Aux) return (tree::part<0>(y));
+  else return (y);
+}
+}  // namespace vjp_detail
 
 /// Maps a cotangent, shaped as the result, to the gradient (a tuple when there are several arguments). Reusable. A
 /// cotangent of a newer level than the tape runs the function again at that level, so the pullback is differentiable.
-template <class C, class F, class Forced, class... A> class pullback {
+template <class C, class F, class Opts, class... A> class pullback;
+template <class C, class F, class... O, class... A> class pullback<C, F, type_list<O...>, A...> {
   using K0 = type_list<A...>;
   template <class S> struct call_of;
   template <int... I> struct call_of<std::integer_sequence<int, I...>> { using type = reverse_detail::call<C, K0, I...>; };
   using K = typename call_of<std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>>::type;
   using R = tree::evaluated_t<decltype(std::apply(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
+  static constexpr bool has_auxiliary = options::has<has_aux_t, O...>;
 
  public:
   static constexpr bool ttensor_captureless = false;
@@ -24,24 +44,33 @@ template <class C, class F, class Forced, class... A> class pullback {
     reverse_detail::level<C> l;
     tape_ = l.share();
     w_.emplace(K::wrap(l.get(), a...));
-    y_.emplace(tree::evaluate_all(std::apply([&](const auto&... x) { return f_(x...); }, *w_)));
+    y_.emplace(record_on(*tape_, [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f_(x...); }, *w_)); }));
     tree::for_each(reverse_detail::check_leaf<C>{*tape_}, *y_);
+    l.close();
+    if constexpr (options::has<strict_t, O...>)
+      std::apply([&](const auto&... x) { reverse_detail::require_dependence("vjp", *tape_, result(), x...); }, *w_);
   }
-  auto value() const { return tree::map<tree::rebind_t<tree::without<var<C>>, R>>(reverse_detail::strip_leaf{}, *y_); }
+  auto value() const { return stripped(result()); }
+  auto aux() const { return stripped(tree::part<1>(*y_)); }
 
   template <class Ct> auto operator()(const Ct& cotangent) const {
     auto ct = tree::evaluate_all(cotangent);
     using T = tree::chain_t<decltype(ct)>;
-    if constexpr (depth_v<T> > depth_v<C>) {
-      return std::apply([&](const auto&... a) { return pullback<join_chain_t<double, C, T>, F, Forced, A...>(f_, a...)(ct); }, a_);
+    if constexpr (probing_v<T>) {
+      return vjp_detail::looked_at_gradient<probe_of_t<C, T>, A...>();
+    } else if constexpr (depth_v<T> > depth_v<C>) {
+      return std::apply([&](const auto&... a) { return pullback<join_chain_t<double, C, T>, F, type_list<O...>, A...>(f_, a...)(ct); }, a_);
     } else {
-      tree::for_each(reverse_detail::seed_leaf{*tape_}, *y_, ct);
+      tree::require_like<vjp_detail::names>(result(), ct);
+      tree::for_each(reverse_detail::seed_leaf{*tape_}, result(), ct);
       tape_->sweep();
       return K::gradients(*tape_, *w_);
     }
   }
 
  private:
+  decltype(auto) result() const { return vjp_detail::main<has_auxiliary>(*y_); }
+  template <class Y> static auto stripped(const Y& y) { return tree::map<tree::rebind_t<tree::without<var<C>>, Y>>(reverse_detail::strip_leaf{}, y); }
   F f_;
   std::tuple<A...> a_;
   std::shared_ptr<tape> tape_;
@@ -53,39 +82,65 @@ template <class G> struct probe_pullback {  // while an outer transform looks at
 };
 
 namespace vjp_detail {
-template <class C, class R, class... A> auto looked_at() {  // the types of an answer, while an outer transform looks at types
-  using P = probe<typename level_detail::strip_probe<C>::type>;
-  using G = std::conditional_t<sizeof...(A) == 1, on_probe_t<P, at_t<0, type_list<A...>>>, std::tuple<on_probe_t<P, A>...>>;
-  using Y = on_probe_t<P, R>;
-  return vjp_result<Y, probe_pullback<G>>{level_detail::fake<Y>(), {}};
+template <bool Aux, class Y, class P> auto answer(const Y& y, P&& pull) {  // y: what f gives, without the level
+  if constexpr (Aux) {
+    using V = std::remove_cvref_t<decltype(tree::part<0>(y))>;
+    using X = std::remove_cvref_t<decltype(tree::part<1>(y))>;
+    return vjp_result_aux<V, P, X>{tree::part<0>(y), static_cast<P&&>(pull), tree::part<1>(y)};
+  } else {
+    return vjp_result<Y, P>{y, static_cast<P&&>(pull)};
+  }
 }
-template <class Forced, class F, class... A> auto run(const F& f, const A&... a) {
+template <bool Aux, class C, class R, class... A> auto looked_at() {  // the types of an answer, while an outer transform looks at types
+  using P = probe<typename level_detail::strip_probe<C>::type>;
+  using G = decltype(looked_at_gradient<P, A...>());
+  return answer<Aux>(level_detail::fake<on_probe_t<P, R>>(), probe_pullback<G>{});
+}
+template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
+  static_assert(sizeof...(A) > 0, "ttensor: vjp needs at least one argument");
+  options::check_arguments<O...>(type_list<A...>{});
+  static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
+                "ttensor: vjp with respect to an argument without real floating-point parts (an integer? a complex number?); pass 2.0 instead of 2, or allow_int");
+  using Forced = options::forced_chain<O...>;
+  constexpr bool aux = options::has<has_aux_t, O...>;
   if constexpr (probing_v<A..., Forced>) {
     using P = probe_of_t<Forced, tree::chain_t<A>...>;
     using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
-    return looked_at<join_chain_t<double, P, tree::chain_t<R>>, R, A...>();
+    return looked_at<aux, join_chain_t<double, P, tree::chain_t<R>>, R, A...>();
   } else {
     using C = base_chain_t<F, Forced, A...>;
     if constexpr (probe_captured_v<F, tree::rebind_t<tree::wrap_in<var, C>, A>...>) {
-      return looked_at<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<var, C>, A>&>()...))>, A...>();
+      return looked_at<aux, C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<var, C>, A>&>()...))>, A...>();
     } else {
-      using P = pullback<C, F, Forced, A...>;
+      using P = pullback<C, F, type_list<O...>, A...>;
       P pull(f, a...);
       auto y = pull.value();
-      return vjp_result<decltype(y), P>{y, static_cast<P&&>(pull)};
+      if constexpr (aux) {
+        auto x = pull.aux();
+        return vjp_result_aux<decltype(y), P, decltype(x)>{y, static_cast<P&&>(pull), x};
+      } else {
+        return vjp_result<decltype(y), P>{y, static_cast<P&&>(pull)};
+      }
     }
   }
 }
 }  // namespace vjp_detail
 
-/// {y, pull}: the value and the pullback of f at x...
-template <class F, class... X> auto vjp(const F& f, const X&... x) { return vjp_detail::run<double>(f, tree::evaluate_all(x)...); }
-/// The same with outer variables named: vjp(f, closing_over(y...), x...).
-template <class F, class C, class... X> auto vjp(const F& f, closing_over_t<C>, const X&... x) { return vjp_detail::run<C>(f, tree::evaluate_all(x)...); }
+/// {y, pull}: the value and the pullback of f at x...; {y, pull, aux} with has_aux. Options stand behind f.
+/// Throws    pull: shape_error [TT-S08, TT-S10] when the cotangent's shape differs from the result's
+template <class F, class... X> auto vjp(const F& f, const X&... options_x) {
+  return options::apart([&]<class... O>(type_list<O...>, const auto&... x) { return vjp_detail::run<O...>(f, tree::evaluate_all(x)...); }, options_x...);
+}
 
 /// Hessian times vector, forward over reverse: no matrix is built.
-template <class F, class X, class V, class... O> auto hvp(const F& f, const X& x, const V& v, O... o) { return jvp(grad(f, o...), x, v, o...).y_dot; }
+template <class F, class... X> auto hvp(const F& f, const X&... x_v_options) {
+  return options::apart([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
+    return forward_detail::of_one<O...>(grad(f, O{}...), tree::evaluate_all(x), tree::evaluate_all(v)).y_dot;
+  }, x_v_options...);
+}
 /// Vector times Hessian, reverse over reverse.
-template <class F, class X, class V, class... O> auto vhp(const F& f, const X& x, const V& v, O... o) { return vjp(grad(f, o...), x).pull(v); }
+template <class F, class... X> auto vhp(const F& f, const X&... x_v_options) {
+  return options::apart([&]<class... O>(type_list<O...>, const auto& x, const auto& v) { return vjp(grad(f, O{}...), O{}..., x).pull(v); }, x_v_options...);
+}
 
 TTENSOR_END

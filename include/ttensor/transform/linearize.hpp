@@ -1,0 +1,159 @@
+// linearize: the value and the tangent map of a function at one point, from one call of the function.
+//
+// A reverse sweep is linear in its cotangent, so its transpose is the tangent map:  ct -> J^T ct  transposed is  v -> J v.
+// f is recorded once on a tape over var<C>, the type of a second tape on which nothing of f is active. One sweep of the first
+// tape with a variable cotangent records J^T on the second, and every sweep of that one gives J v.
+#pragma once
+#include "linear.hpp"
+
+TTENSOR_BEGIN
+
+template <class Y, class L> struct linearize_result {
+  Y y;
+  L lin;
+};
+
+namespace linearize_detail {
+struct names {
+  static constexpr const char *name = "linearize", *what = "tangent", *id = "TT-S09";
+};
+/// Variables of the second tape with value 0, in the shape of the results; a result that f's level does not reach has none.
+template <class C> struct cotangent_leaf {
+  tape& t;
+  template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
+    using X = inner_t<scalar_t<Out>>;
+    if constexpr (tree::tensor_leaf<Y>) {
+      store<X> zero = store<X>::make(y.size());
+      zero.zero();
+      return Out(store<var<X>>(static_cast<store<X>&&>(zero), token_ref(t.serial, t.template new_slot<X>(y.size()))), y.shape());
+    } else {
+      auto& pool = t.template pool<scalar_pool<X>>();
+      pool.enter(t);
+      return Out(X(0), t.serial, pool.close(), false);
+    }
+  }
+};
+}  // namespace linearize_detail
+
+/// The tangent map of f at a point: lin(v...) with one tangent for each argument. Reusable; f is not called again.
+template <class C, class F, class... A> class tangent_map {
+  using B = var<C>;
+  template <class S> struct call_of;
+  template <int... I> struct call_of<std::integer_sequence<int, I...>> { using type = reverse_detail::call<B, type_list<A...>, I...>; };
+  using K = typename call_of<std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>>::type;
+  using R = tree::evaluated_t<decltype(std::apply(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
+  using G = std::tuple<tree::rebind_t<tree::lift_to<B>, A>...>;   // of the sweep: linear in the cotangent
+  using Ct = tree::rebind_t<tree::lift_to<B>, R>;
+  using Y = tree::rebind_t<tree::lift_to<C>, R>;
+  using X = std::tuple<tree::rebind_t<tree::lift_to<C>, A>...>;
+
+  /// Both tapes, shared by the map and its transpose.
+  struct recording {
+    std::tuple<A...> a;
+    std::shared_ptr<tape> first, second;
+    std::optional<typename K::wrapped> w;
+    std::optional<R> r;
+    std::optional<Y> y;
+    std::optional<Ct> ct;
+    std::optional<G> g;
+    explicit recording(const A&... x) : a(x...) {}
+  };
+  struct transposed_map {  // ct -> J^T ct
+    std::shared_ptr<recording> m;
+    const auto& like() const {
+      if constexpr (sizeof...(A) == 1) return std::get<0>(m->a);
+      else return m->a;
+    }
+    tangent_map transpose() const { return tangent_map(m); }
+    template <class V> auto apply(const V& ct) const {
+      tree::for_each(reverse_detail::seed_leaf{*m->first}, *m->r, ct);
+      m->first->sweep();
+      const G g(gradients(*m));
+      X x = tree::map<X>(reverse_detail::strip_leaf{}, g);
+      if constexpr (sizeof...(A) == 1) return std::get<0>(x);
+      else return x;
+    }
+  };
+
+ public:
+  static constexpr bool ttensor_captureless = false;
+  tangent_map(const F& f, const A&... a) : m_(std::make_shared<recording>(a...)) {
+    reverse_detail::level<C> second;  // opened first: the older of the two
+    m_->second = second.share();
+    reverse_detail::level<B> first;
+    m_->first = first.share();
+    m_->w.emplace(K::wrap(first.get(), a...));
+    m_->r.emplace(record_on(first.get(), [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, *m_->w)); }));
+    tree::for_each(reverse_detail::check_leaf<B>{first.get()}, *m_->r);
+    first.close();
+    m_->y.emplace(tree::map<Y>(reverse_detail::strip_leaf{}, tree::map<Ct>(reverse_detail::strip_leaf{}, *m_->r)));
+    m_->ct.emplace(tree::map<Ct>(linearize_detail::cotangent_leaf<C>{*m_->second}, *m_->y));
+    tree::for_each(reverse_detail::seed_leaf{first.get()}, *m_->r, *m_->ct);
+    first.get().sweep();
+    m_->g.emplace(gradients(*m_));
+  }
+  const Y& value() const { return *m_->y; }
+  template <class... V> auto operator()(const V&... tangents) const {
+    static_assert(sizeof...(V) == sizeof...(A), "ttensor: a linearized function wants one tangent for each argument");
+    return linear_detail::apply_to<C>(*this, tree::evaluate_all(tangents)...);
+  }
+
+  // as a linear map: linear.hpp
+  explicit tangent_map(std::shared_ptr<recording> m) : m_(static_cast<std::shared_ptr<recording>&&>(m)) {}
+  const Y& like() const { return *m_->y; }
+  transposed_map transpose() const { return {m_}; }
+  template <class... V> Y apply(const V&... v) const {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (tree::require_like<linearize_detail::names>(std::get<I>(m_->a), v), ...);
+      (tree::for_each(reverse_detail::seed_leaf{*m_->second}, std::get<I>(*m_->g), v), ...);
+    }(std::index_sequence_for<A...>{});
+    m_->second->sweep();
+    return tree::map<Y>(reverse_detail::take_gradient{*m_->second}, *m_->ct);
+  }
+
+ private:
+  static auto gradients(recording& m) { return K::gradients(*m.first, *m.w); }
+  std::shared_ptr<recording> m_;
+};
+template <class Y> struct probe_tangent_map {  // while an outer transform looks at types
+  template <class... V> auto operator()(const V&...) const {
+    return level_detail::fake<on_probe_t<probe_of_t<tree::chain_t<Y>, tree::chain_t<tree::evaluated_t<V>>...>, Y>>();
+  }
+};
+
+namespace linearize_detail {
+template <class C, class R> auto looked_at() {
+  using Y = probed_result_t<C, R>;
+  return linearize_result<Y, probe_tangent_map<Y>>{level_detail::fake<Y>(), {}};
+}
+template <class Forced, class F, class... A> auto run(const F& f, const A&... a) {
+  if constexpr (probing_v<A..., Forced>) {
+    using P = probe_of_t<Forced, tree::chain_t<A>...>;
+    using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
+    return looked_at<join_chain_t<double, P, tree::chain_t<R>>, R>();
+  } else {
+    using C = base_chain_t<F, Forced, A...>;
+    if constexpr (probe_captured_v<F, tree::rebind_t<tree::wrap_in<var, C>, A>...>) {
+      return looked_at<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<var, C>, A>&>()...))>>();
+    } else {
+      using L = tangent_map<C, F, A...>;
+      L lin(f, a...);
+      auto y = lin.value();
+      return linearize_result<decltype(y), L>{y, static_cast<L&&>(lin)};
+    }
+  }
+}
+}  // namespace linearize_detail
+
+/// {y, lin}: the value of f at x... and its tangent map, lin(v...) = J v; f is called once.
+/// Cost      two recordings of f's operators, one by one; each lin(v) one sweep. jvp is cheaper for a single tangent.
+template <class F, class... X> auto linearize(const F& f, const X&... options_x) {
+  return options::apart([&]<class... O>(type_list<O...>, const auto&... x) { return linearize_detail::run<options::forced_chain<O...>>(f, tree::evaluate_all(x)...); },
+                        options_x...);
+}
+
+/// The transpose of a linear function: linear_transpose(f, x...)(ct) = A^T ct where f(x) = A x; a tuple when there are several
+/// arguments. x... give the shapes; that f is linear is not checked (else: the transpose of its derivative at x).
+template <class F, class... X> auto linear_transpose(const F& f, const X&... options_x) { return vjp(f, options_x...).pull; }
+
+TTENSOR_END

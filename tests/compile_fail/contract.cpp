@@ -1,0 +1,106 @@
+// What the contract of the transforms refuses at compile time, by rule. Format: tools/check_compile_fail.py.
+#include <ttensor/all.hpp>
+#include <ttensor/num/complex.hpp>
+namespace tt = ttensor;
+using namespace ttensor;
+using vec = tensor<double, 1>;
+
+// case: rule_4_a_taped_tensor_is_not_a_tensor_of_numbers
+// expect: error
+double stripped(const vec& v) { return tt::grad([](const auto& x) { vec y = x; return sum(x * y); })(v)(0); }
+// twin:
+double stripped(const vec& v) { return tt::grad([](const auto& x) { vec y = value_of(x); return sum(x * y); })(v)(0); }
+
+// case: rule_4_a_mapped_value_is_not_a_number
+// expect: error
+vec mapped(const vec& v) { return vmap([](auto x) { double d = x; return x * d; })(v); }
+// twin:
+vec mapped(const vec& v) { return vmap([](auto x) { auto d = x; return x * d; })(v); }
+
+// case: rule_5_grad_wants_a_scalar_result
+// expect: scalar result \(rank 0\); take sum\(\.\.\.\) of the result, or use jacobian
+auto of_vector(const vec& v) { return tt::grad([](const auto& x) { return eval(x * x); })(v); }
+// twin:
+auto of_vector(const vec& v) { return tt::grad([](const auto& x) { return sum(x * x); })(v); }
+
+// case: rule_5_grad_wants_a_real_floating_result
+// expect: real floating-point result, this one is an integer
+auto of_integer(double x) { return tt::grad([](auto t) { return t > 0.0 ? 1 : 2; })(x); }
+// twin:
+auto of_integer(double x) { return tt::grad([](auto t) { return t > 0.0 ? t : -t; })(x); }
+
+// case: rule_5_integer_arguments_need_allow_int
+// expect: without real floating-point parts
+auto by_integer(int n) { return tt::grad<0, 1>([](auto x, auto k) { return x * k; })(2.0, n); }
+// twin:
+auto by_integer(int n) { return tt::grad<0, 1>([](auto x, auto k) { return x * k; }, allow_int)(2.0, n); }
+
+// case: rule_5_jvp_of_an_integer
+// expect: without real floating-point parts
+auto along_integer(int n) { return tt::jvp([](auto k) { return k * 2.0; }, n, 1); }
+// twin:
+auto along_integer(int n) { return tt::jvp([](auto k) { return k * 2.0; }, double(n), 1); }
+
+// case: rule_6_argument_number_out_of_range
+// expect: argument number.* is out of range
+auto third(double x) { return tt::grad<2>([](auto a, auto b) { return a * b; })(x, x); }
+// twin:
+auto third(double x) { return tt::grad<1>([](auto a, auto b) { return a * b; })(x, x); }
+
+// case: rule_6_argument_number_given_twice
+// expect: an argument number is given twice
+auto twice(double x) { return tt::grad<1, -1>([](auto a, auto b) { return a * b; })(x, x); }
+// twin:
+auto twice(double x) { return tt::grad<1, -2>([](auto a, auto b) { return a * b; })(x, x); }
+
+// case: rule_9_tangent_of_another_structure
+// expect: another structure than its argument or result
+auto structure(double x) { return tt::jvp([](const auto& t) { return t.first * t.second; }, std::pair{x, x}, std::tuple{x, x, x}); }
+// twin:
+auto structure(double x) { return tt::jvp([](const auto& t) { return t.first * t.second; }, std::pair{x, x}, std::pair{x, x}); }
+
+// case: rule_9_tangent_of_another_rank
+// expect: another (structure|rank) than its argument or result
+auto rank(const vec& v, const tensor<double, 2>& m) { return tt::jvp([](const auto& t) { return sum(t); }, v, m); }
+// twin:
+auto rank(const vec& v, const tensor<double, 2>& m) { return tt::jvp([](const auto& t) { return sum(t); }, v, vec(m(0))); }
+
+// case: rule_9_cotangent_of_another_element_type
+// expect: another element type than its argument or result
+auto element(const vec& v, const tensor<float, 1>& ct) { return tt::vjp([](const auto& t) { return t * t; }, v).pull(ct); }
+// twin:
+auto element(const vec& v, const tensor<float, 1>& ct) { return tt::vjp([](const auto& t) { return t * t; }, v).pull(to<double>(ct)); }
+
+// case: rule_12_nothing_is_mapped
+// expect: vmap needs at least one mapped argument
+auto unmapped(const vec& v) { return vmap([](const auto& x) { return x * x; }, in_axes<none>)(v); }
+// twin:
+auto unmapped(const vec& v) { return vmap([](const auto& x) { return x * x; }, in_axes<0>)(v); }
+
+// case: rule_15_a_mapped_value_into_a_tensor_without_the_level
+// expect: a value of a newer transform level is written into an element of a tensor that lacks that level
+auto into(const vec& v) { return vmap([](auto x) { vec a(2); a(0) = x; return sum(a) * x; })(v); }
+// twin:
+auto into(const vec& v) { return vmap([](auto x) { tensor<decltype(x), 1> a(2); a(0) = x; return sum(a) * x; })(v); }
+
+// case: rule_15_a_newer_value_into_a_tensor_of_an_older_level
+// expect: a value of a newer transform level is written .* pass closing_over
+auto older(double x) {
+  return tt::grad([](auto t) { tensor<decltype(t), 1> a(2); return tt::grad([&](auto y) { a(0) = y * t; return sum(a) * y; })(2.0) * t; })(x);
+}
+// twin:
+auto older(double x) {
+  return tt::grad([](auto t) { return tt::grad([&](auto y) { tensor<decltype(y), 1> a(2); a(0) = y * t; return sum(a) * y; }, closing_over(t))(2.0) * t; })(x);
+}
+
+// case: rule_21_complex_arguments
+// expect: derivatives with respect to complex numbers \(holomorphic\) are not there yet
+auto complex_gradient(std::complex<double> z) { return tt::grad([](auto t) { return t * t; })(z); }
+// twin:
+auto complex_gradient(std::complex<double> z) { return tt::grad<0, 1>([](auto x, auto y) { return x * x + y * y; })(z.real(), z.imag()); }
+
+// case: rule_21_holomorphic
+// expect: derivatives with respect to complex numbers \(holomorphic\) are not there yet
+auto analytic(double x) { return tt::grad([](auto t) { return t * t; }, holomorphic)(x); }
+// twin:
+auto analytic(double x) { return tt::grad([](auto t) { return t * t; })(x); }
