@@ -7,18 +7,18 @@ int seeds = 0;
 
 template <class List> void check_seeds(List list) {
   using Seeded = decltype(gate::all_seeded(list));
-  const auto programs = gate::compile<gate::scalars, Seeded>(forward_and_reverse{});
+  const auto programs = gate::scalars<Seeded>(forward_and_reverse{});
   const auto has = gate::with_partials(list);
   int k = 0;
   for (const char* name : gate::names(list)) {
     CAPTURE(name);
     gate::wrong_operand = -1;
-    CHECK(gate::disagreements<Seeded>(k, name, programs) == "");
+    CHECK(gate::disagreements(k, name, programs) == "");
     for (std::size_t i = 0; i < has[static_cast<std::size_t>(k)].size(); ++i) {
       if (!has[static_cast<std::size_t>(k)][i]) continue;
       CAPTURE(i);
       gate::wrong_operand = static_cast<int>(i);
-      for (const auto& one : programs) CHECK(gate::disagreements<Seeded>(k, name, {one}) != "");
+      for (const auto& one : programs) CHECK(gate::disagreements(k, name, {one}) != "");
       ++seeds;
     }
     ++k;
