@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Compares tests/gate/{gate,op}_values.txt with JAX (float64), an implementation that shares nothing with the generator:
+"""Compares tests/gate/{gate,op,table}_values.txt with JAX (float64), an implementation that shares nothing with the generator:
 real jax.grad, jvp, vmap, jacfwd, jacrev, all 155 (30) strings with R as jacrev, and the two gate bodies written again.
+Every operator of the table is JAX's own function of that name.
 
     pip install numpy mpmath jax && python3 tools/check_gate_values.py
     pip install numpy mpmath sympy jax && python3 tools/check_gate_values.py --sympy
@@ -67,16 +68,50 @@ def scatter_add(x, axis, index, src):
     return x.at[tuple(grid)].add(src[tuple(slice(0, n) for n in index.shape)])
 
 
-NAMES = {n: getattr(jnp, n) for n in ("exp log sin cos tanh sqrt where maximum sum mean max matmul dot reshape transpose "
-                                      "broadcast_to squeeze take less less_equal greater greater_equal equal not_equal eye").split()}
+NAMES = {n: getattr(jnp, n) for n in ("exp log sin cos tanh sqrt where maximum sum mean max min prod any all argmax argmin "
+                                      "count_nonzero matmul dot reshape transpose broadcast_to squeeze take less less_equal greater greater_equal equal not_equal eye").split()}
 NAMES.update(
     unsqueeze=jnp.expand_dims, take=lambda x, i, axis: jnp.take(x, jnp.asarray(i), axis=axis), sigmoid=jax.nn.sigmoid,
-    leaky_relu=lambda x: jax.nn.leaky_relu(x, 0.01),
+    leaky_relu=lambda x: jax.nn.leaky_relu(x, 0.01), variance=jnp.var, stddev=jnp.std, softmax=jax.nn.softmax, log_softmax=jax.nn.log_softmax,
+    norm=lambda x, axis=None: jnp.linalg.norm(jnp.ravel(x) if axis is None else x, axis=axis),
     logsumexp=jax.scipy.special.logsumexp, scatter_add=scatter_add, cast=lambda x: x.astype(jnp.float64),
     cholesky=jnp.linalg.cholesky,
     triangular_solve=lambda a, b, lower=True, transposed=False:
         jax.scipy.linalg.solve_triangular(a, b, lower=lower, trans=int(transposed)),
     A=lambda *s: seq("A", s), B=lambda *s: seq("B", s), C=lambda *s: seq("C", s))
+
+
+# the operator table, with JAX's own functions
+def table_functions():
+    same = ("abs floor ceil round trunc sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh sign square reciprocal hypot fmod "
+            "remainder fmax fmin copysign maximum minimum logaddexp equal not_equal less less_equal greater greater_equal isnan isinf isfinite")
+    f = {n: getattr(jnp, n) for n in same.split()}
+    f.update({"a" + n: getattr(jnp, "arc" + n) for n in "sin cos tan sinh cosh tanh".split()})
+    f.update({n: getattr(jax.nn, n) for n in "sigmoid softplus relu silu leaky_relu elu".split()})
+    f.update({n: getattr(jax.scipy.special, n) for n in "erf erfc xlogy".split()})
+    bits = lambda x: jnp.trunc(8 * x).astype(jnp.int64)
+    above = lambda x: x > 0
+    f.update(
+        rsqrt=jax.lax.rsqrt, logsigmoid=jax.nn.log_sigmoid, gelu=lambda x: jax.nn.gelu(x, approximate=False), neg=jnp.negative, cast=lambda x: x,
+        add=jnp.add, sub=jnp.subtract, mul=jnp.multiply, div=jnp.divide, pow=jnp.power, atan2=jnp.arctan2,
+        where=lambda x, b, c: jnp.where(x > 0.25, b, c), clamp=jnp.clip, lerp=lambda a, b, t: a + t * (b - a), fma=lambda a, b, c: a * b + c,
+        logical_not=lambda x: ~above(x), logical_and=lambda x, y: above(x) & above(y), logical_or=lambda x, y: above(x) | above(y),
+        bit_not=lambda x: ~bits(x) > 3, bit_and=lambda x, y: (bits(x) & bits(y)) > 3, bit_or=lambda x, y: (bits(x) | bits(y)) > 3,
+        bit_xor=lambda x, y: (bits(x) ^ bits(y)) > 3, shift_left=lambda x, y: (bits(x) << 2) > 3, shift_right=lambda x, y: (bits(x) >> 2) > 3)
+    return f
+
+
+def table_bodies():
+    import gate_table
+    functions, bodies = table_functions(), {}
+    for name, operands, points, _ in gate_table.rows():
+        arity = next(n for n, t in enumerate((gate_table.UNARY, gate_table.BINARY, gate_table.TERNARY), 1) if name in t)
+
+        def body(x, f=functions[name], n=arity, k=operands):
+            y = f(*(x, k[0] + k[1] * x, k[2] + k[3] * x)[:n])
+            return (jnp.where(y, x, 2.0) if y.dtype == bool else y) * x
+        bodies.update({f"{name}:{k}": body for k in range(len(points))})
+    return bodies
 
 
 def op_body(expression):
@@ -158,11 +193,12 @@ def main():
     if "--sympy" in sys.argv[1:]:
         return symbolic()
     worst, count, bad = 0.0, 0, 0
-    for file, depth in (("gate_values.txt", 3), ("op_values.txt", 2)):
+    for file, depth in (("gate_values.txt", 3), ("op_values.txt", 2), ("table_values.txt", 2)):
         sequences, bodies, values = read(ROOT / file)
-        SEQ.clear()
+        if file != "table_values.txt":   # which takes w and v from op_values.txt
+            SEQ.clear()
         SEQ.update(sequences)
-        known = {"1": body_1, "2": body_2} if depth == 3 else {n: op_body(e) for n, _, _, e in made.OPS}
+        known = {"1": body_1, "2": body_2} if depth == 3 else table_bodies() if file == "table_values.txt" else {n: op_body(e) for n, _, _, e in made.OPS}
         assert set(known) == set(bodies)
         for name, (which, shape) in bodies.items():
             for string in ("".join(s) for n in range(depth + 1) for s in itertools.product("GJVFR", repeat=n)):
@@ -173,7 +209,8 @@ def main():
                 got, want = np.asarray(g(x)), values[name, string.replace("R", "F") or "."]
                 error = np.inf
                 if got.shape == want.shape:
-                    error = np.max(np.abs(got - want)) / max(1e-300, np.max(np.abs(want))) if np.any(got != want) else 0.0
+                    size = max(1.0 if file == "table_values.txt" else 1e-300, np.max(np.abs(want)))    # x (1 / x) has derivative 0
+                    error = np.max(np.abs(got - want)) / size if np.any(got != want) else 0.0
                 count, worst = count + 1, max(worst, error)
                 if not error <= TOLERANCE:
                     bad += 1

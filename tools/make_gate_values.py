@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the reference values of the gate: tests/gate/{gate,op,special}_values.txt and tests/gate/bodies.md.
+"""Makes the reference values of the gate: tests/gate/{gate,op,table,special}_values.txt and tests/gate/bodies.md.
 
 No automatic differentiation is used. Every derivative is a nested central difference in mpmath arithmetic
 of 180 decimal digits with step h = 2^-100 per level: truncation error about h^2 = 6e-61 (times the next odd derivative),
@@ -109,6 +109,25 @@ def op_mean(x, axis=None, keepdims=False):
     return array(total * (mp.mpf(total.size) / np.size(x)))
 
 
+def op_min(x, axis=None, keepdims=False):
+    return array(-op_max(-array(x), axis, keepdims))
+
+
+def op_variance(x, axis=None, keepdims=False):
+    centred = x - op_mean(x, axis, True)
+    return op_mean(centred * centred, axis, keepdims)
+
+
+def op_softmax(x, axis):
+    e = unary["exp"](x)
+    return array(e / np.sum(e, axis=axis, keepdims=True))
+
+
+def op_argmax(x, axis):
+    op_max(x, axis)     # notes the margin
+    return array(np.argmax(x, axis=axis))
+
+
 def op_scatter_add(x, axis, index, src):
     """As torch.scatter_add: index has the rank of x; out[.., index[i], ..] += src[i] along axis."""
     out, index = array(x), np.asarray(index)
@@ -157,6 +176,11 @@ NAMES = dict(
     equal=compare(lambda a, b: a == b), not_equal=compare(lambda a, b: a != b),
     leaky_relu=lambda x: op_where(NAMES["greater"](x, mp.mpf(0)), x, x * D(0.01)),
     sum=lambda x, axis=None, keepdims=False: array(np.sum(x, axis=axis, keepdims=keepdims)),
+    prod=lambda x, axis=None: array(np.prod(x, axis=axis)), min=op_min, variance=op_variance,
+    stddev=lambda x, axis=None: unary["sqrt"](op_variance(x, axis)), norm=lambda x, axis=None: unary["sqrt"](array(np.sum(x * x, axis=axis))),
+    softmax=op_softmax, log_softmax=lambda x, axis: unary["log"](op_softmax(x, axis)),
+    argmax=op_argmax, argmin=lambda x, axis: op_argmax(-x, axis), any=lambda x, axis: array(np.any(x, axis=axis)),
+    all=lambda x, axis: array(np.all(x, axis=axis)), count_nonzero=lambda x, axis: array(np.sum(x != 0, axis=axis)),
     matmul=lambda a, b: array(np.matmul(a, b)), dot=lambda a, b: array(np.dot(a, b)),
     reshape=lambda x, shape: np.reshape(x, shape), transpose=lambda x, axes=None: np.transpose(x, axes),
     broadcast_to=lambda x, shape: np.broadcast_to(x, shape), squeeze=lambda x, axis: np.squeeze(x, axis),
@@ -252,6 +276,30 @@ OPS = [
     ("logsumexp_axis0", "logsumexp", (2, 3), "logsumexp(h, axis=0)"),
     ("logsumexp_axis1", "logsumexp", (2, 3), "sin(logsumexp(h, axis=1))"),
     ("logsumexp_keepdims", "logsumexp", (2, 3), "h - logsumexp(h, axis=1, keepdims=True)"),
+    ("prod_all", "prod", (2, 3), "prod(h + 1.5)"),
+    ("prod_axis0", "prod", (2, 3), "prod(h + 1.5, axis=0)"),
+    ("prod_axis1", "prod", (2, 3), "prod(h + 1.5, axis=1)"),
+    ("min_all", "min", (2, 3), "min(h)"),
+    ("min_axis0", "min", (2, 3), "min(h, axis=0)"),
+    ("min_axis1", "min", (2, 3), "min(h, axis=1)"),
+    ("variance_all", "variance", (2, 3), "variance(h)"),
+    ("variance_axis0", "variance", (2, 3), "variance(h, axis=0)"),
+    ("variance_axis1", "variance", (2, 3), "variance(h, axis=1)"),
+    ("stddev_all", "stddev", (2, 3), "stddev(h)"),
+    ("stddev_axis0", "stddev", (2, 3), "stddev(h, axis=0)"),
+    ("stddev_axis1", "stddev", (2, 3), "stddev(h, axis=1)"),
+    ("norm_all", "norm", (2, 3), "norm(h)"),
+    ("norm_axis0", "norm", (2, 3), "norm(h, axis=0)"),
+    ("norm_axis1", "norm", (2, 3), "norm(h, axis=1)"),
+    ("softmax_axis0", "softmax", (2, 3), "softmax(h, axis=0)"),
+    ("softmax_axis1", "softmax", (2, 3), "softmax(h, axis=1)"),
+    ("log_softmax_axis0", "log_softmax", (2, 3), "log_softmax(h, axis=0)"),
+    ("log_softmax_axis1", "log_softmax", (2, 3), "log_softmax(h, axis=1)"),
+    ("argmax", "argmax", (2, 3), "where(argmax(h, axis=0) == 0, sum(h, axis=0), 2.0)"),
+    ("argmin", "argmin", (2, 3), "where(argmin(h, axis=0) == 0, sum(h, axis=0), 2.0)"),
+    ("any", "any", (2, 3), "where(any(greater(x, 0.25), axis=0), sum(h, axis=0), 2.0)"),
+    ("all", "all", (2, 3), "where(all(less(x, 0.5), axis=0), sum(h, axis=0), 2.0)"),
+    ("count_nonzero", "count_nonzero", (2, 3), "where(count_nonzero(greater(x, 0.1), axis=0) == 1, sum(h, axis=0), 2.0)"),
     ("matmul", "matmul", (2, 2), "matmul(x, h)"),
     ("matmul_self", "matmul", (2, 2), "matmul(x, x)"),
     ("matmul_right_const", "matmul", (2, 3), "matmul(h, B(3, 2))"),
@@ -391,7 +439,7 @@ def value_lines(bodies, depth, inputs):
     for name, _, shape, expression in bodies:
         which = inputs(name)
         lines.append(f"body {name} {which} {shape_text(shape)}")
-        body = make_body(expression)
+        body = expression if callable(expression) else make_body(expression)
         MARGIN[0] = mp.inf
         for string in strings(depth):
             x = sequence(which, (EXTENT,) * string.count("V") + shape)
@@ -410,6 +458,19 @@ def op_text():
     return HEADER + "\n".join(sequence_lines("wvqBC") + value_lines(OPS, 2, lambda n: "q")) + "\n"
 
 
+def table_text():
+    import gate_table   # beside this file
+    lines = []
+    for name, operands, points, body in gate_table.rows():
+        lines.append(f"seq {name} {len(operands)} " + " ".join(map(number, operands)))
+        for k, point in enumerate(points):
+            which = f"{name}:{k}"
+            SEQUENCES[which] = (f"x of {name}", [rounded(t) for t in point])
+            lines += [sequence_lines([which])[0].split("\n")[1]] + value_lines([(which, name, (), elementwise(body))], 2, lambda n: n)
+    return HEADER.replace("fixed sequences", "x of a point; w and v are those of op_values.txt") + "# seq <operator> 4 p q r s: its operands are x, p + q x, r + s x; seq, body and value <operator>:<point> follow\n" + \
+        "\n".join(lines) + "\n"
+
+
 def bodies_text():
     out = ["# Bodies of the gate", "",
            "Generated by `tools/make_gate_values.py`. NumPy notation with the API's names; the meaning of `h`, `A`, `B`, `C` and of the",
@@ -424,11 +485,11 @@ def bodies_text():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare with the stored files instead of writing them")
-    parser.add_argument("--only", choices=["gate", "op", "bodies", "special"], help="one file only")
+    parser.add_argument("--only", choices=["gate", "op", "table", "bodies", "special"], help="one file only")
     args = parser.parse_args()
     import gate_special   # beside this file
     files = {"bodies": ("bodies.md", bodies_text), "special": ("special_values.txt", gate_special.text),
-             "op": ("op_values.txt", op_text), "gate": ("gate_values.txt", gate_text)}
+             "op": ("op_values.txt", op_text), "table": ("table_values.txt", table_text), "gate": ("gate_values.txt", gate_text)}
     good = True
     for key, (name, make) in files.items():
         if args.only not in (None, key):

@@ -192,6 +192,10 @@ inline const table& op_values() {
   static const table t(std::string(GATE_DIR) + "/op_values.txt");
   return t;
 }
+inline const table& table_values() {
+  static const table t(std::string(GATE_DIR) + "/table_values.txt");
+  return t;
+}
 inline const table& special_values() {
   static const table t(std::string(GATE_DIR) + "/special_values.txt");
   return t;

@@ -14,7 +14,7 @@ struct relu_op : elementwise<1> {
 /// x for x > 0, else slope x
 struct leaky_relu_op : real_elementwise<2> {
   static constexpr const char* name = "leaky_relu";
-  static constexpr unsigned reads(int) { return 3u; }
+  static constexpr unsigned reads(int operand) { return operand == 0 ? 3u : 1u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& slope) {
     using V = ops::wider_t<A, B>;
     return ops::pick(V(a) > V(lane_t<V>(0)), V(a), V(V(a) * V(slope)));
@@ -27,7 +27,7 @@ struct leaky_relu_op : real_elementwise<2> {
 /// x for x > 0, else alpha expm1(x)
 struct elu_op : real_elementwise<2> {
   static constexpr const char* name = "elu";
-  static constexpr unsigned reads(int) { return 3u; }
+  static constexpr unsigned reads(int operand) { return operand == 0 ? 3u : 1u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& alpha) {
     using V = ops::wider_t<A, B>;
     return ops::in_float([]<class W>(const W& x, const W& s) { return W(ops::pick(x > W(0), x, W(s * math::expm1(x)))); }, V(a), V(alpha));
