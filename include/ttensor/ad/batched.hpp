@@ -35,24 +35,13 @@ template <class T> class store<batched<T>> {
   static constexpr int levels = batch_levels_v<S>;
   store() = default;
   store(store<T> inner, index_t batch, index_t size) : cell_(new cell{static_cast<store<T>&&>(inner), batch, size}) {}
-  store(const store& o) : cell_(o.cell_) {
-    if (cell_) ++cell_->holders;
-  }
-  store(store&& o) noexcept : cell_(o.cell_) { o.cell_ = nullptr; }
-  store& operator=(store o) noexcept {
-    std::swap(cell_, o.cell_);
-    return *this;
-  }
-  ~store() {
-    if (cell_ && --cell_->holders == 0) delete cell_;
-  }
   static store make(index_t n, const dims<levels>& b = ones<levels>()) {
     dims<levels - 1> older{};
     for (int d = 0; d < levels - 1; ++d) older[d] = b[d];
     return store(store<T>::make(n * b[levels - 1], older), b[levels - 1], n);
   }
   static store over(const snapshot<S>& v, index_t n) { return store(store<T>::over(v.inner, n * v.batch), v.batch, n); }
-  bool valid() const { return cell_ != nullptr; }
+  bool valid() const { return static_cast<bool>(cell_); }
   bool is_borrowed() const { return false; }
   index_t size() const { return cell_ ? cell_->size : 0; }
   index_t examples() const { return cell_->batch; }
@@ -90,7 +79,7 @@ template <class T> class store<batched<T>> {
     });
   }
   void adopt(store&& o) {
-    if (cell_ && cell_->holders > 1 && o.cell_ && o.size() == size()) {  // views see the new elements
+    if (cell_ && cell_.shared() && o.cell_ && o.size() == size()) {  // views see the new elements
       cell_->inner = static_cast<store<T>&&>(o.cell_->inner);
       cell_->batch = o.cell_->batch;
     } else {
@@ -121,7 +110,7 @@ template <class T> class store<batched<T>> {
   }
 
  private:
-  cell* cell_ = nullptr;
+  mem::shared_cell<cell> cell_;
 };
 
 template <class T> struct batched {

@@ -343,20 +343,9 @@ template <class T> class store<var<T>> {
   using S = var<T>;
   store() = default;
   store(store<T> v, token_ref slot) : cell_(new cell{static_cast<store<T>&&>(v), static_cast<token_ref&&>(slot)}) {}
-  store(const store& o) : cell_(o.cell_) {
-    if (cell_) ++cell_->holders;
-  }
-  store(store&& o) noexcept : cell_(o.cell_) { o.cell_ = nullptr; }
-  store& operator=(store o) noexcept {
-    std::swap(cell_, o.cell_);
-    return *this;
-  }
-  ~store() {
-    if (cell_ && --cell_->holders == 0) delete cell_;
-  }
   static store make(index_t n, const dims<batch_levels_v<S>>& b = ones<batch_levels_v<S>>()) { return store(store<T>::make(n, b), {}); }
   static store over(const snapshot<S>& v, index_t n) { return store(store<T>::over(v.value, n), v.slot); }
-  bool valid() const { return cell_ != nullptr; }
+  bool valid() const { return static_cast<bool>(cell_); }
   bool is_borrowed() const { return false; }
   index_t size() const { return cell_ ? cell_->value.size() : 0; }
   store<T>& values() { return cell_->value; }
@@ -421,7 +410,7 @@ template <class T> class store<var<T>> {
   template <class F> void cells(F&& f) { cell_->value.cells(f); }
   template <class F> void planes(F&& f) { cell_->value.planes(f); }
   void adopt(store&& o) {
-    if (cell_ && cell_->holders > 1 && o.cell_ && o.size() == size()) {
+    if (cell_ && cell_.shared() && o.cell_ && o.size() == size()) {
       cell_->value.adopt(static_cast<store<T>&&>(o.cell_->value));
       cell_->slot = o.cell_->slot;
     } else {
@@ -469,7 +458,7 @@ template <class T> class store<var<T>> {
     }
     cell_->value.set(i, v.value());
   }
-  cell* cell_ = nullptr;
+  mem::shared_cell<cell> cell_;
 };
 
 /// a += b for whole stores of equal size (adjoints).

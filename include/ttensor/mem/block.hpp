@@ -231,6 +231,33 @@ TTENSOR_NOINLINE inline void copy_holds(hold* to, const hold* h, int n) noexcept
   }
 }
 
+/// What a tensor of a scalar kind shares with its views: a C with a count `holders` that starts at 1, on one thread.
+template <class C> class shared_cell {
+ public:
+  shared_cell() = default;
+  explicit shared_cell(C* fresh) : c_(fresh) {}
+  shared_cell(const shared_cell& o) : c_(o.c_) {
+    if (c_) ++c_->holders;
+  }
+  shared_cell(shared_cell&& o) noexcept : c_(o.c_) { o.c_ = nullptr; }
+  shared_cell& operator=(shared_cell o) noexcept {
+    std::swap(c_, o.c_);
+    return *this;
+  }
+  ~shared_cell() {
+    if (c_) drop(c_);
+  }
+  explicit operator bool() const { return c_ != nullptr; }
+  C* operator->() const { return c_; }
+  bool shared() const { return c_->holders > 1; }
+
+ private:
+  TTENSOR_NOINLINE static void drop(C* c) {
+    if (--c->holders == 0) delete c;
+  }
+  C* c_ = nullptr;
+};
+
 /// The shared identity of a tensor and its views. The cell lives in the header of the tensor's first block.
 class cell_ref {
  public:
