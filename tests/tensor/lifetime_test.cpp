@@ -121,7 +121,7 @@ TEST_CASE("copies are O(1) until written, and then independent") {
   CHECK(b(5) == 7);
   CHECK(c(5) == 1);
   CHECK(std::as_const(a).data() == c.data());
-  CHECK(tt::mem::stats.system - before <= 4);
+  if (TTENSOR_KEEPS_BLOCKS) CHECK(tt::mem::stats.system - before <= 4);
   a = b;
   b(6) = 8;
   CHECK(a(5) == 7);
@@ -194,7 +194,7 @@ TEST_CASE("statements into existing tensors allocate nothing") {
   CHECK(a(7) == 2);
   const auto system = tt::mem::stats.system;
   for (int i = 0; i < 3; ++i) a(tt::range(0, n, 2)) = b(tt::range(0, n, 2)) * 2.0;  // strided: one scratch tile, from the cache
-  CHECK(tt::mem::stats.system <= system + 1);
+  if (TTENSOR_KEEPS_BLOCKS) CHECK(tt::mem::stats.system <= system + 1);
   CHECK(std::as_const(a).data() == p);
 }
 

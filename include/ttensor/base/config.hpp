@@ -39,6 +39,18 @@
 #define TTENSOR_COMPILER "gcc " __VERSION__
 #endif
 
+// Under AddressSanitizer freed blocks go back to the system at once, so that it sees every use after the end.
+#if defined(__SANITIZE_ADDRESS__)
+#define TTENSOR_KEEPS_BLOCKS 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TTENSOR_KEEPS_BLOCKS 0
+#endif
+#endif
+#if !defined(TTENSOR_KEEPS_BLOCKS)
+#define TTENSOR_KEEPS_BLOCKS 1
+#endif
+
 #define TTENSOR_INLINE inline __attribute__((always_inline))
 #define TTENSOR_NOINLINE __attribute__((noinline))
 #define TTENSOR_LIKELY(x) __builtin_expect(!!(x), 1)
