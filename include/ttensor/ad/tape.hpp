@@ -162,6 +162,7 @@ class tape {
   struct pool_base {
     virtual std::size_t mark() = 0;  // entries so far; later ones start a run of their own
     virtual void rewind(std::size_t entries) = 0;
+    virtual void clear_adjoints() = 0;
     virtual ~pool_base() = default;
   };
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
@@ -216,13 +217,15 @@ class tape {
     for (tape_node* p = last_; p; p = p->earlier) ++n;
     return n;
   }
-  /// Runs every node once, newest first. Adjoints must have been seeded. `keep`: the tape can be swept again.
-  void sweep() {
-    const bool was = recording;
-    recording = false;
-    for (tape_node* n = last_; n; n = n->earlier) n->backward(*this);
-    recording = was;
+  /// Forgets all adjoints: before the seeds of a sweep of a tape that was swept before, which left some where nothing consumes
+  /// them (the first elements of an array that is written element by element), or was interrupted by an exception.
+  void clear_adjoints() {
+    for (auto& s : slots_)
+      if (s->live) s->drop();
+    for (auto& e : pools_) e.pool->clear_adjoints();
   }
+  /// Runs every node once, newest first. Adjoints must have been seeded.
+  void sweep() { sweep_since({}); }
   template <class Pool> Pool& pool() {  // typed storage of scalar entries; see var.hpp
     static constexpr char key = 0;
     if (TTENSOR_LIKELY(last_key_ == &key)) return *static_cast<Pool*>(last_pool_);
@@ -236,8 +239,8 @@ class tape {
   }
   /// A moment of recording, to which the tape can go back.
   struct position {
-    tape_node* last;
-    std::size_t slots;
+    tape_node* last = nullptr;
+    std::size_t slots = 0;
     std::vector<std::size_t> entries;
   };
   position mark() {
@@ -257,10 +260,13 @@ class tape {
   }
   /// Runs the nodes recorded since, newest first.
   void sweep_since(const position& p) {
-    const bool was = recording;
-    recording = false;
+    struct silence {
+      bool& recording;
+      bool was = recording;
+      explicit silence(bool& r) : recording(r) { recording = false; }
+      ~silence() { recording = was; }
+    } quiet(recording);
     for (tape_node* n = last_; n != p.last; n = n->earlier) n->backward(*this);
-    recording = was;
   }
 
  private:

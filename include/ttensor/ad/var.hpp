@@ -97,6 +97,8 @@ template <class X> struct scalar_pool : tape::pool_base {
     if (adjoint.size() > entries) adjoint.resize(entries);
   }
 
+  void clear_adjoints() override { adjoint.resize(0); }
+
   TTENSOR_INLINE std::size_t begin_of(std::size_t i) const { return i ? ends[i - 1] : 0; }
   TTENSOR_INLINE void enter(tape& t) {
     if (TTENSOR_UNLIKELY(running == nullptr || t.last() != running)) running = &t.push<segment>(ends.size(), this);

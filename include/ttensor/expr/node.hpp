@@ -191,10 +191,14 @@ template <class E, int Holds> struct owned : E {
   /// From the operands of its node, in place.
   template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : E{{{{static_cast<A&&>(a)}...}}} {}
   TTENSOR_INLINE owned(owned&& o) noexcept : E(static_cast<E&&>(o)) { take<0>(o, each{}); }
-  owned(const owned& o) : E(o) { mem::copy_holds(held, o.held, Holds); }
+  owned(const owned& o) : E(o) {
+    if (o.held[0]) mem::copy_holds(held, o.held, Holds);
+    else held[0] = 0;
+  }
   /// Moves the holds of an operand to places from First on; constant indices keep them in registers.
   template <int First, class O, int... I> TTENSOR_INLINE void take(O& o, std::integer_sequence<int, I...>) {
-    ((held[First + I] = o.held[I]), ...);
+    const bool has = o.held[0] != 0;  // else it was given up before, and the rest of its list is stale
+    ((held[First + I] = has ? o.held[I] : mem::no_hold), ...);
     o.held[0] = 0;
   }
   owned& operator=(owned o) noexcept {

@@ -56,7 +56,7 @@ inline void release_shared(block* b) noexcept {
 }
 inline void release_local(block* b) noexcept {  // on the owner thread, or with the owner gone
   const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;
-  b->local.store(n, std::memory_order_relaxed);
+  b->local.store(n, std::memory_order_release);  // what this holder read comes before a write by who finds itself alone
   if (TTENSOR_UNLIKELY(n == 0)) release_shared(b);
 }
 inline void destroy(block* b) noexcept { give_bytes(b, b->bytes, b->from); }
@@ -214,7 +214,7 @@ TTENSOR_INLINE void drop_hold(hold h) noexcept {
   block* b = reinterpret_cast<block*>(h - local_hold);
   if (TTENSOR_LIKELY((h & hold_marks) == local_hold && b->owner == this_thread)) {
     const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;
-    if (TTENSOR_LIKELY(n != 0)) return b->local.store(n, std::memory_order_relaxed);
+    if (TTENSOR_LIKELY(n != 0)) return b->local.store(n, std::memory_order_release);
   }
   drop_other_hold(h);
 }
@@ -301,8 +301,8 @@ class cell_ref {
     const block* c = home_->current;
     const std::int64_t alone = c == home_ ? 2 : 1;
     if (TTENSOR_LIKELY(c->owner == this_thread || leaves == 0))
-      return c->local.load(std::memory_order_relaxed) == 1 + leaves && c->shared.load(std::memory_order_acquire) == alone;
-    return c->local.load(std::memory_order_relaxed) == 1 && c->shared.load(std::memory_order_acquire) == alone + leaves;
+      return c->local.load(std::memory_order_acquire) == 1 + leaves && c->shared.load(std::memory_order_acquire) == alone;
+    return c->local.load(std::memory_order_acquire) == 1 && c->shared.load(std::memory_order_acquire) == alone + leaves;
   }
   block_ref value() const { return block_ref(home_->current); }
   /// Moves the cell to a fresh block of the same size (contents NOT copied: the caller copies from `old`).

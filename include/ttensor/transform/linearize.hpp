@@ -66,6 +66,7 @@ template <class C, class F, class... A> class tangent_map {
     }
     tangent_map transpose() const { return tangent_map(m); }
     template <class V> auto apply(const V& ct) const {
+      m->first->clear_adjoints();
       tree::for_each(reverse_detail::seed_leaf{*m->first}, *m->r, ct);
       m->first->sweep();
       const G g(gradients(*m));
@@ -103,6 +104,7 @@ template <class C, class F, class... A> class tangent_map {
   const Y& like() const { return *m_->y; }
   transposed_map transpose() const { return {m_}; }
   template <class... V> Y apply(const V&... v) const {
+    m_->second->clear_adjoints();
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (tree::require_like<linearize_detail::names>(std::get<I>(m_->a), v), ...);
       (tree::for_each(reverse_detail::seed_leaf{*m_->second}, std::get<I>(*m_->g), v), ...);

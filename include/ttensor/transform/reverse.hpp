@@ -167,6 +167,7 @@ template <class Y, class... X> void require_dependence(const char* op, tape& t, 
   tree::for_each(poison_leaf{t, constant}, y);
   t.sweep();
   (tree::for_each(reached_leaf{t, all}, x), ...);
+  t.clear_adjoints();
   if (constant) strict_constant(op);
   if (!all) strict_unused(op);
 }

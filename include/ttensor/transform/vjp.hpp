@@ -62,6 +62,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
       return std::apply([&](const auto&... a) { return pullback<join_chain_t<double, C, T>, F, type_list<O...>, A...>(f_, a...)(ct); }, a_);
     } else {
       tree::require_like<vjp_detail::names>(result(), ct);
+      tape_->clear_adjoints();
       tree::for_each(reverse_detail::seed_leaf{*tape_}, result(), ct);
       tape_->sweep();
       return K::gradients(*tape_, *w_);
