@@ -44,6 +44,8 @@ struct back_layout {
   int values, targets;
   const int *bytes, *target_plane;  // of every plane; first plane of a target
   void (*add)(char*, const index_t*, const char*, const index_t*, int);
+  const run::accumulation* sums;
+  int cost;
   bool value;                      // the forward loop of a sum: plane 0 is its value
 };
 /// What was recorded: extents, then for every leaf plane and target their strides.
@@ -89,7 +91,6 @@ inline index_t row_major(index_t* stride, const index_t* extent, int rank, int s
 TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to,
                                       void* sum) {
   alignas(64) static constexpr char zeros[256]{};
-  alignas(16) char nowhere[16]{};
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];
   index_t x[run::max_rank], batch[run::max_rank];
@@ -143,6 +144,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
     }
   }
   std::uint64_t fresh_planes = 0;
+  bool overlapping = false;
   struct pending {
     int target;
     std::unique_ptr<slot_base> temporary;
@@ -153,21 +155,20 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   while (inner > levels && x[inner] == 1) --inner;
   for (int g = 0; g < l.targets; ++g) {
     const int first = l.target_plane[g];
-    for (int i = 0; i < px; ++i) plane[first + i].how = run::access::output;
-    if (!to[g]) {
-      for (int i = 0; i < px; ++i) plane[first + i].ptr = nowhere;
-      continue;
-    }
+    for (int i = 0; i < px; ++i) plane[first + i].how = to[g] ? run::access::output : run::access::ignored;
+    if (!to[g]) continue;
     const index_t* walk = r.target_stride + g * rank;
     index_t offset = r.target[g].offset;
     slot_base* s = to[g];
     const bool direct = rank == levels || walk[inner] == 0 || walk[inner] == 1 || x[inner] == 1;
     bool fresh = !s->live && direct && s->size == inner_size && offset == 0;
     for (int d = levels; d < rank; ++d) fresh = fresh && (x[d] == 1 || walk[d] == whole[d]);
-    for (int o = 0; o < l.targets && fresh; ++o)
+    for (int o = 0; o < l.targets; ++o)
       if (o != g && to[o] == s) {
-        fresh = r.target[o].offset == offset;
-        for (int d = levels; d < rank; ++d) fresh = fresh && r.target_stride[o * rank + d] == walk[d];
+        bool same = r.target[o].offset == offset;
+        for (int d = levels; d < rank; ++d) same = same && r.target_stride[o * rank + d] == walk[d];
+        fresh = fresh && same;
+        overlapping = overlapping || !same;
       }
     if (!direct) {
       if (!strided) strided.reset(new pending[static_cast<std::size_t>(l.targets)]);
@@ -193,7 +194,9 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   for (int d = 0; d < rank; ++d) s.extent[d] = x[d];
   s.plane = plane;
   s.lanes = l.lanes;
-  run::driver(s, l.kernel, true, false).run();
+  s.cost = l.cost;
+  s.overlapping = overlapping;
+  run::driver(s, l.kernel, *l.sums).run();
 
   for (int i = 0; i < strided_count; ++i) {
     const int g = strided[static_cast<std::size_t>(i)].target;

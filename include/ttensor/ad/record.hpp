@@ -43,7 +43,7 @@ template <class S, class E, bool Value = false> struct statement_record {
   static constexpr int value_planes = info::table::count, target_count = info::target_count;
   static constexpr auto target_plane = info::first_planes();
   static constexpr back_layout layout{kernel::launch, full, inner_levels, kernel::planes, kernel::N, vars, planes_v<X>, value_planes, target_count, kernel::bytes.v,
-                                      target_plane.v, add_strided<elem_t<X>>, Value};
+                                      target_plane.v, add_strided<elem_t<X>>, &kernel::sums, kernel::cost, Value};
   index_t extent[full + 1], value_stride[value_planes * full + 1], target_stride[target_count * full + 1];
   saved_value value[value_planes + 1];
   back_target target[target_count + 1];

@@ -17,6 +17,13 @@ template <int I, class V> TTENSOR_INLINE const auto& component(const V& v) {
     return static_cast<void>(I), v;
   }
 }
+namespace back_detail {
+template <class T> void add(char* into, const char* from, index_t n) {
+  T* to = reinterpret_cast<T*>(into);
+  for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + reinterpret_cast<const T*>(from)[i]);
+}
+using adder = void (*)(char*, const char*, index_t);
+}  // namespace back_detail
 template <class E, int Planes> struct adjoint_target {  // of one active leaf: element type and number of adjoint planes
   using elem = E;
   static constexpr int planes = Planes;
@@ -35,7 +42,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   using table = plane_table<Out, L...>;
   static constexpr auto value_bytes = table::bytes();
   static constexpr int target_planes = (Target::planes + ... + 0);
-  static constexpr int planes = table::count + target_planes + 1;
+  static constexpr int planes = table::count + target_planes + 1, cost = planes + 4 * Prog::length;
   static_assert(planes <= max_planes && target_planes <= 64, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
   using sweeper = sweep<Prog, type_list<typename core_io<L, N>::value...>>;
   using ct_value = typename core_io<Out, N>::value;
@@ -59,6 +66,23 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     return b;
   }
   static constexpr auto bytes = all_bytes();
+  static constexpr array<back_detail::adder, planes> adders() {
+    array<back_detail::adder, planes> a{};
+    for (int k = 0; k < table::count; ++k) a[k] = back_detail::add<typename core_elem<Out>::type>;
+    int at = table::count;
+    auto fill = [&](int n, back_detail::adder f) {
+      for (int k = 0; k < n; ++k) a[at++] = f;
+    };
+    (fill(Target::planes, back_detail::add<typename Target::elem>), ...);
+    return a;
+  }
+  static void open(char* const* out, index_t n, int p) { std::memset(out[0], 0, static_cast<std::size_t>(n * bytes[p])); }
+  static void merge(char* const* into, char* const* from, index_t n, int p) {
+    static constexpr auto add_of = adders();
+    add_of[p](into[0], from[0], n);
+  }
+  static constexpr bool narrow = sizeof(typename core_elem<Out>::type) <= 4;
+  static constexpr accumulation sums{1, 16384, narrow ? 8 : 64, narrow ? 8 : 64, open, merge};
 
   template <int I, class C, class V> TTENSOR_INLINE static void load(V& v, char* const* p, const index_t* zero) {
     if constexpr (!is_uniform_v<C>) at<I>(v) = core_io<C, N>::template load<table::first(I + 1)>(p, zero);
