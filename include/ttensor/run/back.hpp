@@ -151,7 +151,9 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     std::memcpy(&fresh, p[planes - 1], sizeof fresh);
     // an adjoint that the whole run adds to one element is summed in a pack first
     alignas(64) char sums[target_planes * N * 16 + 1];
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (open_sum<I, Target>(p, step, sums, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    alignas(64) double wide[target_planes * N + 1];
+    bool carries = false;
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (open_sum<I, Target>(p, step, sums, wide, carries, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
     unsigned char lead[target_planes + 1];
     for (int k = 0; k < target_planes; ++k) {
       int j = 0;
@@ -176,9 +178,10 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
         sum.add(TTENSOR_UNLIKELY(i == packs) ? first_lanes(v, tail) : v);
       }
       for (int k = 0; k < planes - 1; ++k) p[k] += step[k];
+      if (TTENSOR_UNLIKELY(carries && (i & 7) == 7)) carry(c, sums, wide);
     }
     if (tail != 0) [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (unstage<I, Target>(c, step, room, packs, tail, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (close_sum<I, Target>(c, sums), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (close_sum<I, Target>(c, sums, wide), ...); }(std::make_integer_sequence<int, leaf_count>{});
     if constexpr (Value) {
       using T = typename core_elem<Out>::type;
       T* to = reinterpret_cast<T*>(c[0].ptr);
@@ -187,31 +190,24 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   }
 
  private:
-  /// Sums packs in blocks that are combined pairwise.
+  /// Sums packs; every sixteen are added to a sum in double.
   struct adder {
-    static constexpr index_t block = 2048;
-    ct_value chain[4] = {ct_value(0), ct_value(0), ct_value(0), ct_value(0)}, partial[48];
-    int depth = 0;
+    ct_value chain[4] = {ct_value(0), ct_value(0), ct_value(0), ct_value(0)};
+    using wide = relane_t<ct_value, double>;
+    wide sum = wide(0);
     index_t count = 0;
     TTENSOR_INLINE void add(const ct_value& v) {
       ct_value& a = chain[count & 3];
       a = a + v;
-      if (TTENSOR_UNLIKELY((++count & (block - 1)) == 0)) carry();
+      if (TTENSOR_UNLIKELY((++count & 15) == 0)) carry();
     }
-    TTENSOR_INLINE ct_value take() {
-      const ct_value s = (chain[0] + chain[2]) + (chain[1] + chain[3]);
+    TTENSOR_INLINE void carry() {
+      sum = sum + convert_value<wide>((chain[0] + chain[2]) + (chain[1] + chain[3]));
       for (ct_value& a : chain) a = ct_value(0);
-      return s;
     }
-    TTENSOR_NOINLINE void carry() {  // binary counter: a block is combined with its left neighbour for every trailing 1
-      ct_value top = take();
-      for (index_t b = count / block - 1; b & 1; b >>= 1) top = partial[--depth] + top;
-      partial[depth++] = top;
-    }
-    TTENSOR_INLINE ct_value total() {
-      ct_value s = take();
-      while (depth > 0) s = partial[--depth] + s;
-      return s;
+    TTENSOR_INLINE wide total() {
+      carry();
+      return sum;
     }
   };
   static ct_value first_ones(index_t n) {
@@ -234,23 +230,41 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   }
   static constexpr int staged_bytes() { return staged_at(planes) + 1; }
   static constexpr int sum_at(int leaf, int k) { return (target_first(leaf) - table::count + k) * N * 16; }
-  template <int Leaf, class T> TTENSOR_INLINE static void open_sum(char** p, index_t* step, char* sums, std::uint64_t& fresh) {
+  static constexpr int wide_at(int leaf, int k) { return (target_first(leaf) - table::count + k) * N; }
+  template <int Leaf, class T> TTENSOR_INLINE static void open_sum(char** p, index_t* step, char* sums, double* wide, bool& carries, std::uint64_t& fresh) {
     for (int k = 0; k < T::planes; ++k) {
       const int dst = target_first(Leaf) + k;
       if (step[dst] != 0) continue;
       std::memset(sums + sum_at(Leaf, k), 0, static_cast<std::size_t>(N) * sizeof(typename T::elem));
+      std::memset(wide + wide_at(Leaf, k), 0, N * sizeof(double));
+      carries = carries || sizeof(typename T::elem) < sizeof(double);
       p[dst] = sums + sum_at(Leaf, k);
       fresh &= ~(std::uint64_t(1) << (dst - table::count));
     }
   }
-  template <int Leaf, class T> requires(T::planes == 0) static void close_sum(const cursor*, const char*) {}  // a mask
-  template <int Leaf, class T> TTENSOR_INLINE static void close_sum(const cursor* c, const char* sums) {
+  /// Packs of sums narrower than double are emptied into packs of double, so that no sum in float is long.
+  template <int Leaf, class T> requires(T::planes == 0) static void carry_one(const cursor*, char*, double*) {}  // a mask
+  template <int Leaf, class T> TTENSOR_INLINE static void carry_one(const cursor* c, char* sums, double* wide) {
+    for (int k = 0; k < T::planes; ++k) {
+      if (c[target_first(Leaf) + k].step != 0) continue;
+      using E = typename T::elem;
+      E* from = reinterpret_cast<E*>(sums + sum_at(Leaf, k));
+      double* to = wide + wide_at(Leaf, k);
+      (pack<double, N>::load(to) + load_as<pack<double, N>>(from)).store(to);
+      std::memset(static_cast<void*>(from), 0, N * sizeof(E));
+    }
+  }
+  TTENSOR_NOINLINE static void carry(const cursor* c, char* sums, double* wide) {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (carry_one<I, Target>(c, sums, wide), ...); }(std::make_integer_sequence<int, leaf_count>{});
+  }
+  template <int Leaf, class T> requires(T::planes == 0) static void close_sum(const cursor*, const char*, const double*) {}  // a mask
+  template <int Leaf, class T> TTENSOR_INLINE static void close_sum(const cursor* c, const char* sums, const double* wide) {
     using E = typename T::elem;
     for (int k = 0; k < T::planes; ++k) {
       const int dst = target_first(Leaf) + k;
       if (c[dst].step != 0) continue;
-      using V = pack<compute_t<E>, N>;
-      const auto s = fold(load_as<V>(reinterpret_cast<const E*>(sums + sum_at(Leaf, k))), [](auto a, auto b) { return a + b; });
+      using V = pack<double, N>;
+      const auto s = fold(V::load(wide + wide_at(Leaf, k)) + load_as<V>(reinterpret_cast<const E*>(sums + sum_at(Leaf, k))), [](auto a, auto b) { return a + b; });
       E* to = reinterpret_cast<E*>(c[dst].ptr);
       *to = static_cast<E>(static_cast<compute_t<E>>(*to) + s);
     }

@@ -8,9 +8,6 @@ TTENSOR_BEGIN
 namespace run {
 
 namespace reduce_detail {
-/// The type that a reduction collects in: double for sums of float, so that the error of a long sum is that of its last rounding.
-template <class Red, class V> struct wide { using type = V; };
-template <class Red, class V> requires(requires { typename Red::widens; } && std::is_same_v<lane_t<V>, float>) struct wide<Red, V> { using type = relane_t<V, double>; };
 /// Parts of a reduction: started and combined.
 template <class Red, class Out> struct parts {
   static constexpr int outs = core_io<Out, 1>::planes, bytes = static_cast<int>(sizeof(typename core_elem<Out>::type));
@@ -43,14 +40,15 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
   using leaves = leaf_set<N, L...>;
   using uniforms = typename leaves::uniforms;
   using sweeper = sweep<Prog, typename leaves::list>;
-  using acc = typename core_io<Out, N>::value;
+  using total = typename core_io<Out, N>::value;
+  // sums of float: four steps and four rows at a time in float, then in the output's double
+  static constexpr bool widens = std::is_same_v<lane_t<total>, double> && std::is_same_v<lane_t<typename sweeper::result>, float>;
+  using acc = std::conditional_t<widens, relane_t<total, float>, total>;
   using loop = strip<table, N>;
   using places = typename loop::places;
-  using total = typename reduce_detail::wide<Red, acc>::type;
   static constexpr int outs = core_io<Out, N>::planes, planes = table::count, cost = planes + 2 * Prog::length;
   static constexpr index_t block = 16384;  // elements; part of the definition of the result, as are the lengths here:
-  static constexpr bool widens = !std::is_same_v<total, acc>;
-  static constexpr accumulation sums{outs, 4 * block, widens ? 32 : 256, 1024, reduce_detail::parts<Red, Out>::open, reduce_detail::parts<Red, Out>::merge};
+  static constexpr accumulation sums{outs, 4 * block, sizeof(lane_t<total>) < 8 ? 32 : 256, 1024, reduce_detail::parts<Red, Out>::open, reduce_detail::parts<Red, Out>::merge};
   static constexpr int chains = Prog::length <= 12 ? 4 : 2;
 
   TTENSOR_INLINE static acc value(const uniforms& u, char* const* p) {
@@ -148,7 +146,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
   }
 
   // ---- across rows -------------------------------------------------------------------------------------------------------
-  static constexpr int group = planes <= 4 ? 4 : 2;
+  static constexpr int group = widens && planes <= 3 ? 8 : planes <= 4 ? 4 : 2;
   template <int Rows> struct row_table {  // the output, then the inputs of each row of a group
     static constexpr int count = outs + Rows * (planes - outs);
     static constexpr int own(int k) { return k < outs ? k : outs + (k - outs) % (planes - outs); }
@@ -178,8 +176,8 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       next[k] = Rows * down[own];
     }
     constexpr index_t zero[table_of::count]{};
-    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::template load<0>(q, zero), tree<Rows>(u, q)); };
-    auto store = [&](const acc& v, const typename rows_loop::places& q) { core_io<Out, N>::template store<0>(v, q, zero); };
+    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::template load<0>(q, zero), convert_value<total>(tree<Rows>(u, q))); };
+    auto store = [&](const total& v, const typename rows_loop::places& q) { core_io<Out, N>::template store<0>(v, q, zero); };
     if constexpr (Rows > 1)
       if (n >= N && rows_loop::contiguous(c)) {
         for (auto p = rows_loop::start(c); groups > 0; --groups, rows_loop::down(p, next)) rows_loop::template flat<2>(p, n, compute, store);
@@ -265,7 +263,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
     } else {
       using T = typename core_elem<Out>::type;
       T* to = reinterpret_cast<T*>(c[P].ptr);
-      *to = static_cast<T>(Red::combine(static_cast<S>(static_cast<compute_t<T>>(*to)), s));
+      *to = static_cast<T>(Red::combine(static_cast<compute_t<T>>(*to), s));
     }
   }
 };
