@@ -1,5 +1,6 @@
 // Threads for array statements: how many a statement may use, and the two calls that hand work to OpenMP or oneTBB.
 // Nothing but this header knows which of them it is. Built with neither, everything runs on the calling thread.
+// TTENSOR_USE_STD_THREADS starts a std::thread for every piece: slow, but a thread sanitizer sees all of it.
 #pragma once
 #include "../base/error.hpp"
 
@@ -7,6 +8,8 @@
 #include <optional>
 #include <tbb/parallel_invoke.h>
 #include <tbb/task_arena.h>
+#elif defined(TTENSOR_USE_STD_THREADS)
+#include <thread>
 #elif defined(TTENSOR_USE_OPENMP) && !defined(_OPENMP)
 #error "ttensor: TTENSOR_USE_OPENMP is defined, but the compiler's OpenMP is off; compile with -fopenmp, or link the CMake target ttensor::threads"
 #endif
@@ -18,6 +21,8 @@ namespace run {
 inline constexpr const char* threads_from = "oneTBB";
 #elif defined(TTENSOR_USE_OPENMP)
 inline constexpr const char* threads_from = "OpenMP";
+#elif defined(TTENSOR_USE_STD_THREADS)
+inline constexpr const char* threads_from = "std::thread";
 #else
 inline constexpr const char* threads_from = nullptr;
 #endif
@@ -59,7 +64,7 @@ inline tbb::task_arena& arena(int n) {  // of this thread; the calling thread ta
   }
   return *mine;
 }
-#elif defined(TTENSOR_USE_OPENMP)
+#elif defined(TTENSOR_USE_OPENMP) || defined(TTENSOR_USE_STD_THREADS)
 template <class F> void guarded(F& f, std::exception_ptr& failed) {  // nothing may be thrown out of a task
 #if defined(__cpp_exceptions)
   try {
@@ -112,6 +117,13 @@ template <class A, class B> void fork(A&& a, B&& b) {
   guarded(other, failed_too);
   guarded(a, failed);
 #pragma omp taskwait
+  rethrow(failed);
+  rethrow(failed_too);
+#elif defined(TTENSOR_USE_STD_THREADS)
+  std::exception_ptr failed, failed_too;
+  std::thread helper([&] { guarded(other, failed_too); });
+  guarded(a, failed);
+  helper.join();
   rethrow(failed);
   rethrow(failed_too);
 #else
