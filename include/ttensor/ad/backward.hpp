@@ -43,7 +43,7 @@ struct back_layout {
   int planes, lanes, vars, px;     // of the kernel; taped values of a result; planes of one taped value
   int values, targets;
   const int *bytes, *target_plane;  // of every plane; first plane of a target
-  void (*add)(char*, const index_t*, const char*, const index_t*, int);
+  void (*const* add)(char*, const index_t*, const char*, const index_t*, int);  // add_strided of every target
   const run::accumulation* sums;
   int cost;
   bool value;                      // the forward loop of a sum: plane 0 is its value
@@ -208,7 +208,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
       index_t stride[run::max_rank];
       for (int d = 0; d < levels; ++d) stride[d] = part[q].extent[d] == 1 ? 0 : part[q].stride[d];
       for (int d = levels; d < rank; ++d) stride[d] = r.target_stride[g * rank + d];
-      l.add(part[q].ptr + r.target[g].offset * l.bytes[l.target_plane[g]], stride, from[q].ptr, x, rank);
+      l.add[g](part[q].ptr + r.target[g].offset * l.bytes[l.target_plane[g]], stride, from[q].ptr, x, rank);
     }
   }
 }

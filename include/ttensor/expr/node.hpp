@@ -258,7 +258,7 @@ template <class S, int R> leaf<S, R> keeping(const leaf<S, R, false>& l) { retur
 }  // namespace expr
 
 /// Placeholder K of the `let` at nesting depth D: the only leaves whose identity the type shows.
-template <int D, int K, class S, int R> struct arg {
+template <int D, int K, class S, int R> struct let_arg {
   using ttensor_expression = void;
   using scalar = S;
   static constexpr int rank = R;

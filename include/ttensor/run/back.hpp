@@ -23,6 +23,8 @@ template <class T> void add(char* into, const char* from, index_t n) {
   for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + reinterpret_cast<const T*>(from)[i]);
 }
 using adder = void (*)(char*, const char*, index_t);
+/// What long sums of E are collected in.
+template <class E> using wide = std::conditional_t<is_floating_v<E> && sizeof(E) <= 8, double, E>;
 }  // namespace back_detail
 template <class E, int Planes> struct adjoint_target {  // of one active leaf: element type and number of adjoint planes
   using elem = E;
@@ -151,7 +153,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     std::memcpy(&fresh, p[planes - 1], sizeof fresh);
     // an adjoint that the whole run adds to one element is summed in a pack first
     alignas(64) char sums[target_planes * N * 16 + 1];
-    alignas(64) double wide[target_planes * N + 1];
+    alignas(64) char wide[target_planes * N * 16 + 1];
     bool carries = false;
     [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (open_sum<I, Target>(p, step, sums, wide, carries, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
     unsigned char lead[target_planes + 1];
@@ -193,7 +195,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   /// Sums packs; every sixteen are added to a sum in double.
   struct adder {
     ct_value chain[4] = {ct_value(0), ct_value(0), ct_value(0), ct_value(0)};
-    using wide = relane_t<ct_value, double>;
+    using wide = relane_t<ct_value, back_detail::wide<lane_t<ct_value>>>;
     wide sum = wide(0);
     index_t count = 0;
     TTENSOR_INLINE void add(const ct_value& v) {
@@ -230,41 +232,42 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   }
   static constexpr int staged_bytes() { return staged_at(planes) + 1; }
   static constexpr int sum_at(int leaf, int k) { return (target_first(leaf) - table::count + k) * N * 16; }
-  static constexpr int wide_at(int leaf, int k) { return (target_first(leaf) - table::count + k) * N; }
-  template <int Leaf, class T> TTENSOR_INLINE static void open_sum(char** p, index_t* step, char* sums, double* wide, bool& carries, std::uint64_t& fresh) {
+  template <int Leaf, class T> TTENSOR_INLINE static void open_sum(char** p, index_t* step, char* sums, char* wide, bool& carries, std::uint64_t& fresh) {
     for (int k = 0; k < T::planes; ++k) {
       const int dst = target_first(Leaf) + k;
       if (step[dst] != 0) continue;
       std::memset(sums + sum_at(Leaf, k), 0, static_cast<std::size_t>(N) * sizeof(typename T::elem));
-      std::memset(wide + wide_at(Leaf, k), 0, N * sizeof(double));
-      carries = carries || sizeof(typename T::elem) < sizeof(double);
+      std::memset(wide + sum_at(Leaf, k), 0, N * 16);
+      carries = carries || !std::is_same_v<typename T::elem, back_detail::wide<typename T::elem>>;
       p[dst] = sums + sum_at(Leaf, k);
       fresh &= ~(std::uint64_t(1) << (dst - table::count));
     }
   }
   /// Packs of sums narrower than double are emptied into packs of double, so that no sum in float is long.
-  template <int Leaf, class T> requires(T::planes == 0) static void carry_one(const cursor*, char*, double*) {}  // a mask
-  template <int Leaf, class T> TTENSOR_INLINE static void carry_one(const cursor* c, char* sums, double* wide) {
+  template <int Leaf, class T> requires(T::planes == 0) static void carry_one(const cursor*, char*, char*) {}  // a mask
+  template <int Leaf, class T> TTENSOR_INLINE static void carry_one(const cursor* c, char* sums, char* wide) {
     for (int k = 0; k < T::planes; ++k) {
       if (c[target_first(Leaf) + k].step != 0) continue;
       using E = typename T::elem;
       E* from = reinterpret_cast<E*>(sums + sum_at(Leaf, k));
-      double* to = wide + wide_at(Leaf, k);
-      (pack<double, N>::load(to) + load_as<pack<double, N>>(from)).store(to);
+      using W = back_detail::wide<E>;
+      W* to = reinterpret_cast<W*>(wide + sum_at(Leaf, k));
+      (pack<W, N>::load(to) + load_as<pack<W, N>>(from)).store(to);
       std::memset(static_cast<void*>(from), 0, N * sizeof(E));
     }
   }
-  TTENSOR_NOINLINE static void carry(const cursor* c, char* sums, double* wide) {
+  TTENSOR_NOINLINE static void carry(const cursor* c, char* sums, char* wide) {
     [&]<int... I>(std::integer_sequence<int, I...>) { (carry_one<I, Target>(c, sums, wide), ...); }(std::make_integer_sequence<int, leaf_count>{});
   }
-  template <int Leaf, class T> requires(T::planes == 0) static void close_sum(const cursor*, const char*, const double*) {}  // a mask
-  template <int Leaf, class T> TTENSOR_INLINE static void close_sum(const cursor* c, const char* sums, const double* wide) {
+  template <int Leaf, class T> requires(T::planes == 0) static void close_sum(const cursor*, const char*, const char*) {}  // a mask
+  template <int Leaf, class T> TTENSOR_INLINE static void close_sum(const cursor* c, const char* sums, const char* wide) {
     using E = typename T::elem;
     for (int k = 0; k < T::planes; ++k) {
       const int dst = target_first(Leaf) + k;
       if (c[dst].step != 0) continue;
-      using V = pack<double, N>;
-      const auto s = fold(V::load(wide + wide_at(Leaf, k)) + load_as<V>(reinterpret_cast<const E*>(sums + sum_at(Leaf, k))), [](auto a, auto b) { return a + b; });
+      using W = back_detail::wide<E>;
+      using V = pack<W, N>;
+      const auto s = fold(V::load(reinterpret_cast<const W*>(wide + sum_at(Leaf, k))) + load_as<V>(reinterpret_cast<const E*>(sums + sum_at(Leaf, k))), [](auto a, auto b) { return a + b; });
       E* to = reinterpret_cast<E*>(c[dst].ptr);
       *to = static_cast<E>(static_cast<compute_t<E>>(*to) + s);
     }
