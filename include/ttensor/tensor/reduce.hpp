@@ -106,7 +106,10 @@ template <class Red, class S, class E> reduction_scalar_t<Red, S> reduce_all(con
   W value = W(Red::template identity<W>());
   ++counts.loops;
   const index_t n = shape::size(shape);
-  const auto rounded = [&] { return static_cast<Q>(static_cast<compute_t<Q>>(value)); };
+  const auto rounded = [&] {
+    if constexpr (std::is_same_v<Q, W>) return value;
+    else return static_cast<Q>(static_cast<compute_t<Q>>(value));
+  };
   if (n == 0) return rounded();
   St st(e);
   eval_detail::set_extent<E::rank>(st, dims<0>{}, shape);
