@@ -68,6 +68,10 @@ template <class S, class E, bool Value = false> struct statement_record {
 };
 
 template <class X> void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride);
+/// Whether every taped leaf (Scalars: every taped scalar) has the element type of the result.
+template <class X, bool Scalars = false, class... L> constexpr bool of_one_elem(type_list<L...>) {
+  return (... && (!can_carry<L>() || (Scalars && !is_scalar_leaf_v<L>) || std::is_same_v<elem_t<typename L::scalar>, elem_t<X>>));
+}
 template <class S, class E> struct statement_node final : tape_node {
   using record = statement_record<S, E>;
   using X = typename record::X;
@@ -76,6 +80,7 @@ template <class S, class E> struct statement_node final : tape_node {
   index_t out_stride[full + 1];  // of the result over the statement's axes: 0 where a sum reduced
   std::uint32_t out[vars];
 
+  static_assert(of_one_elem<X, true>(leaves_of_t<E>{}), "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
   statement_node(const E& e, const dims<full>& x, const dims<full>& os) : r(e, x) {
     for (int d = 0; d < full; ++d) out_stride[d] = os[d];
   }
