@@ -13,6 +13,7 @@ template <class S, class E> struct nested_statement_node final : tape_node {
   static constexpr int R = E::rank, levels = batch_levels_v<S>, inner_levels = batch_levels_v<X>, full = levels + R, vars = taped<S>::vars;
   using leaf_list = leaves_of_t<E>;
   using prog = program_of<E>;
+  static_assert(of_one_field<X>(leaf_list{}), "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
   static constexpr std::uint64_t active = active_slots(leaf_list{});
   static constexpr auto table = facts<active>(prog{});
   template <class List> struct with;

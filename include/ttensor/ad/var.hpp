@@ -294,7 +294,7 @@ template <class T> struct kind_rule<var<T>> {
   };
   template <class Op, class Y, class P, class A> static void cross(tape& t, adjoint_ref from, const P& p, const A& a) {
     if constexpr (crosses<Y, A, P>) {
-      static_assert(depth_v<Y> == 0, "ttensor: scalar code that goes between real and complex has first reverse derivatives only; use tensors, or forward mode");
+      static_assert(depth_v<Y> == 0, "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
       if (a.active()) t.push<cross_node<Y, std::remove_cvref_t<decltype(a.value())>, Op, P>>(from, a.ref(), p);
     }
   }
