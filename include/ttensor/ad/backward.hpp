@@ -23,6 +23,15 @@ template <class L> constexpr int taped_vars() {
   else return 0;
 }
 
+/// Whether every taped leaf (Scalars: every taped scalar) has the element type of the result.
+template <class X, bool Scalars = false, class... L> constexpr bool of_one_elem(type_list<L...>) {
+  return (... && (!can_carry<L>() || (Scalars && !is_scalar_leaf_v<L>) || std::is_same_v<elem_t<typename L::scalar>, elem_t<X>>));
+}
+/// Whether all of them are complex, or none is.
+template <class X, class... L> constexpr bool of_one_field(type_list<L...>) {
+  return (... && (!can_carry<L>() || is_complex_v<elem_t<typename L::scalar>> == is_complex_v<elem_t<X>>));
+}
+
 // ---- what a node remembers of a statement, and its backward loop: one code for all statements ---------------------------
 /// One adjoint that a statement's backward pass adds to. Its strides over the statement's axes: 0 where the leaf was broadcast.
 struct back_target {

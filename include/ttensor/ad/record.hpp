@@ -68,14 +68,6 @@ template <class S, class E, bool Value = false> struct statement_record {
 };
 
 template <class X> void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride);
-/// Whether every taped leaf (Scalars: every taped scalar) has the element type of the result.
-template <class X, bool Scalars = false, class... L> constexpr bool of_one_elem(type_list<L...>) {
-  return (... && (!can_carry<L>() || (Scalars && !is_scalar_leaf_v<L>) || std::is_same_v<elem_t<typename L::scalar>, elem_t<X>>));
-}
-/// Whether all of them are complex, or none is.
-template <class X, class... L> constexpr bool of_one_field(type_list<L...>) {
-  return (... && (!can_carry<L>() || is_complex_v<elem_t<typename L::scalar>> == is_complex_v<elem_t<X>>));
-}
 template <class S, class E> struct statement_node final : tape_node {
   using record = statement_record<S, E>;
   using X = typename record::X;
