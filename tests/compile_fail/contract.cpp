@@ -93,20 +93,4 @@ auto older(double x) {
   return tt::grad([](auto t) { return tt::grad([&](auto y) { tensor<decltype(y), 1> a(2); a(0) = y * t; return sum(a) * y; }, closing_over(t))(2.0) * t; })(x);
 }
 
-// case: rule_21_complex_result_without_the_promise
-// expect: pass holomorphic for the derivative
-auto complex_gradient(std::complex<double> z) { return tt::grad([](auto t) { return t * t; })(z); }
-// twin:
-auto complex_gradient(std::complex<double> z) { return tt::grad([](auto t) { return t * t; }, holomorphic)(z); }
-
-// case: rule_21_holomorphic_wants_complex_numbers
-// expect: holomorphic promises a complex result
-auto analytic(double x) { return tt::grad([](auto t) { return t * t; }, holomorphic)(x); }
-// twin:
-auto analytic(double x) { return tt::grad([](auto t) { return t * t; })(x); }
-
-// case: rule_21_laplacian
-// expect: laplacian wants real arguments
-auto trace(std::complex<double> z) { return tt::laplacian([](auto t) { return t * t; })(z); }
-// twin:
-auto trace(double x) { return tt::laplacian([](auto t) { return t * t; })(x); }
+// Rule 21, complex numbers: complex.cpp.

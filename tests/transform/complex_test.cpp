@@ -124,3 +124,45 @@ TEST_CASE("complex<float>") {
   CHECK(tt::grad([](const auto& a) { return tt::sum(tt::real(a * tt::conj(a))); })(z)(0) == F(6, 8));
   CHECK(tt::grad([](const auto& a) { return tt::real(a * tt::conj(a)); })(F(3, 4)) == F(6, 8));
 }
+
+TEST_CASE("element types meet") {
+  const std::complex<float> a(1, 2); const C b(3, -1); const float f = 2.5f; const double d = 0.5;
+  auto [ga, gb, gf, gd] = tt::grad<0, 1, 2, 3>([](auto x, auto y, auto r, auto s) { return tt::real(tt::to<C>(x) * y * (r * s) * y); })(a, b, f, d);
+  static_assert(std::is_same_v<decltype(ga), std::complex<float>> && std::is_same_v<decltype(gf), float> && std::is_same_v<decltype(gd), double>);
+  CHECK(near(C(ga), std::conj(b * b * 1.25), 1e-6));
+  CHECK(near(gb, std::conj(2.0 * C(a) * b * 1.25)));
+  CHECK(near(double(gf), (C(a) * b * b * 0.5).real(), 1e-6));
+  CHECK(near(gd, (C(a) * b * b * 2.5).real()));
+  auto gz = tt::grad([](auto x) { return tt::abs(x) * tt::real(x) + tt::imag(x * x); })(b);
+  CHECK(near(gz, b / std::abs(b) * 3.0 + std::abs(b) + C(0, 1) * std::conj(2.0 * b)));
+}
+TEST_CASE("options and nestings, scalars") {
+  const C z(0.5, 0.25);
+  auto f = [](const auto& a) { using std::exp; return exp(a) * a; };
+  const C d1 = std::exp(z) * (1.0 + z), d2 = std::exp(z) * (2.0 + z);
+  CHECK(near(tt::vjp(f, z).pull(C(1, 2)), std::conj(d1) * C(1, 2)));
+  CHECK(near(tt::grad(f, tt::holomorphic, tt::strict)(z), d1));
+  CHECK(near(tt::grad([](auto a) { return tt::imag(a); }, tt::strict)(z), i));
+  CHECK_THROWS_AS(tt::grad<0>([](auto, auto b) { return b.imag(); }, tt::strict)(z, z), tt::domain_error);
+  CHECK(near(tt::jacfwd(f, tt::holomorphic)(z), d1));
+  CHECK(near(tt::jacrev(f, tt::holomorphic)(z), d1));
+  CHECK(near(tt::jacobian(f, tt::holomorphic)(z), d1));
+  CHECK(near(tt::hessian(f, tt::holomorphic)(z), d2));
+  CHECK(near(tt::grad(tt::grad(f, tt::holomorphic), tt::holomorphic)(z), d2));
+  CHECK(near(tt::hvp(f, z, C(1, 2), tt::holomorphic), d2 * C(1, 2)));
+  CHECK(near(tt::jvp(tt::grad([](const auto& a) { return tt::abs(a) * tt::abs(a); }), z, C(1, 2)).y_dot, 2.0 * C(1, 2)));
+  const auto l = tt::linearize(f, z);
+  CHECK(near(l.lin(C(1, 2)), d1 * C(1, 2)));
+  auto [v, g] = tt::value_and_grad(f, tt::holomorphic)(z);
+  CHECK(near(v, f(z))); CHECK(near(g, d1));
+  const tt::tensor<C, 1> zs{{z, C(1, 2)}};
+  const auto m = tt::vmap(tt::grad([](const auto& a) { return tt::abs(a) * tt::abs(a); }))(zs);
+  CHECK(near(m(1), C(2, 4)));
+  const auto h = tt::jacobian(f, tt::holomorphic)(zs);
+  CHECK(near(h(0, 0), d1)); CHECK(near(h(0, 1), 0));
+  CHECK_THROWS_AS(tt::grad<0>([](const auto&, const auto& b) { return tt::sum(tt::imag(b)); }, tt::strict)(zs, zs), tt::domain_error);
+  const tt::tensor<std::complex<float>, 1> fs{{std::complex<float>(1, 2)}};
+  CHECK(near(C(tt::jacrev(f, tt::holomorphic)(fs)(0, 0)), std::exp(C(1, 2)) * C(2, 2), 1e-6));
+  CHECK(near(C(tt::grad([](const auto& a) { return tt::sum(tt::real(a)); }, tt::strict)(fs)(0)), 1, 1e-6));
+  CHECK(near(C(tt::grad([](const auto& a) { return tt::real(a); }, tt::strict)(std::complex<float>(1, 2))), 1, 1e-6));
+}

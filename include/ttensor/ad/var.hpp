@@ -289,12 +289,17 @@ template <class T> struct kind_rule<var<T>> {
       Y& a = pool.adjoint[from.offset()];
       const Y ct = a;
       if (pool.begin_of(from.offset()) == pool.ends[from.offset()]) a = Y(0);  // nobody else takes it
-      scalar_pool<Z>::add(t, t.pool<scalar_pool<Z>>(), to.bits, convert_value<Z>(sweeping::reverse_term<Op>(ct, p)));
+      scalar_pool<Z>::add(t, t.pool<scalar_pool<Z>>(), to.bits, adjoint(sweeping::reverse_term<Op>(ct, p)));
+    }
+    template <class D> static Z adjoint(const D& d) {
+      if constexpr (depth_v<Z> == 0) return convert_value<Z>(d);
+      else if constexpr (is_complex_v<elem_t<D>> && !is_complex_v<elem_t<Z>>) return adjoint(ttensor::apply<real_op>(d));
+      else return Z(ttensor::apply<cast_op<elem_t<Z>>>(d));
     }
   };
   template <class Op, class Y, class P, class A> static void cross(tape& t, adjoint_ref from, const P& p, const A& a) {
     if constexpr (crosses<Y, A, P>) {
-      static_assert(depth_v<Y> == 0, "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
+      static_assert(!has_var_v<Y>, "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
       if (a.active()) t.push<cross_node<Y, std::remove_cvref_t<decltype(a.value())>, Op, P>>(from, a.ref(), p);
     }
   }

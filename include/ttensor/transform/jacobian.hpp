@@ -102,7 +102,7 @@ template <class T> T basis(const T& like, int which, index_t k) {
   int i = 0;
   return tree::map<T>([&]<class L, class Out>(const L& l, std::type_identity<Out>) -> Out {
     Out z = zero_leaf<Out>(joined_shape(0, l));
-    if (i++ == which) set_element(z, k, 1);
+    if (i++ == which) set_element(z, k, scalar_t<Out>(1));
     return z;
   }, like);
 }
@@ -247,7 +247,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
 /// Jacobian by forward mode: one pass for each input element.
 /// Shapes    out.shape + in.shape, for trees as the head of this file says. jacfwd<0, 2>(f) is with respect to these arguments,
 ///           a tuple in that order; -1 counts from the end
-/// Math      complex arguments and results: with holomorphic only, df/dz
+/// Math      complex arguments and results: df/dz, with holomorphic only
 template <int... N, class F, class... O> auto jacfwd(F f, O... o) { return jacobian_detail::make<jacobian_mode::forward, N...>(static_cast<F&&>(f), o...); }
 /// Jacobian by reverse mode: one recording, one sweep for each output element.
 template <int... N, class F, class... O> auto jacrev(F f, O... o) { return jacobian_detail::make<jacobian_mode::reverse, N...>(static_cast<F&&>(f), o...); }
