@@ -30,13 +30,13 @@ auto of_integer(double x) { return tt::grad([](auto t) { return t > 0.0 ? 1 : 2;
 auto of_integer(double x) { return tt::grad([](auto t) { return t > 0.0 ? t : -t; })(x); }
 
 // case: rule_5_integer_arguments_need_allow_int
-// expect: without real floating-point parts
+// expect: without floating-point parts
 auto by_integer(int n) { return tt::grad<0, 1>([](auto x, auto k) { return x * k; })(2.0, n); }
 // twin:
 auto by_integer(int n) { return tt::grad<0, 1>([](auto x, auto k) { return x * k; }, allow_int)(2.0, n); }
 
 // case: rule_5_jvp_of_an_integer
-// expect: without real floating-point parts
+// expect: without floating-point parts
 auto along_integer(int n) { return tt::jvp([](auto k) { return k * 2.0; }, n, 1); }
 // twin:
 auto along_integer(int n) { return tt::jvp([](auto k) { return k * 2.0; }, double(n), 1); }
