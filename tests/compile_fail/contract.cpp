@@ -30,13 +30,13 @@ auto of_integer(double x) { return tt::grad([](auto t) { return t > 0.0 ? 1 : 2;
 auto of_integer(double x) { return tt::grad([](auto t) { return t > 0.0 ? t : -t; })(x); }
 
 // case: rule_5_integer_arguments_need_allow_int
-// expect: without real floating-point parts
+// expect: without floating-point parts
 auto by_integer(int n) { return tt::grad<0, 1>([](auto x, auto k) { return x * k; })(2.0, n); }
 // twin:
 auto by_integer(int n) { return tt::grad<0, 1>([](auto x, auto k) { return x * k; }, allow_int)(2.0, n); }
 
 // case: rule_5_jvp_of_an_integer
-// expect: without real floating-point parts
+// expect: without floating-point parts
 auto along_integer(int n) { return tt::jvp([](auto k) { return k * 2.0; }, n, 1); }
 // twin:
 auto along_integer(int n) { return tt::jvp([](auto k) { return k * 2.0; }, double(n), 1); }
@@ -93,14 +93,4 @@ auto older(double x) {
   return tt::grad([](auto t) { return tt::grad([&](auto y) { tensor<decltype(y), 1> a(2); a(0) = y * t; return sum(a) * y; }, closing_over(t))(2.0) * t; })(x);
 }
 
-// case: rule_21_complex_arguments
-// expect: derivatives with respect to complex numbers \(holomorphic\) are not there yet
-auto complex_gradient(std::complex<double> z) { return tt::grad([](auto t) { return t * t; })(z); }
-// twin:
-auto complex_gradient(std::complex<double> z) { return tt::grad<0, 1>([](auto x, auto y) { return x * x + y * y; })(z.real(), z.imag()); }
-
-// case: rule_21_holomorphic
-// expect: derivatives with respect to complex numbers \(holomorphic\) are not there yet
-auto analytic(double x) { return tt::grad([](auto t) { return t * t; }, holomorphic)(x); }
-// twin:
-auto analytic(double x) { return tt::grad([](auto t) { return t * t; })(x); }
+// Rule 21, complex numbers: complex.cpp.

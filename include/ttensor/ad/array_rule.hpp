@@ -1,5 +1,6 @@
 // Array operators in every kind of scalar: duals add jvp terms, tapes push one node that calls vjp, batches call batched().
 #pragma once
+#include "../ops/complex.hpp"
 #include "../tensor/array_op.hpp"
 #include "batched.hpp"
 #include "record.hpp"
@@ -49,6 +50,16 @@ template <class X, int R, class G> void accumulate(tape& t, std::uint32_t id, co
   statement_rule<X>::assign_region(s.adjoint, m, total);
 }
 
+/// The operands of a vjp rule. The rules are those of real numbers; of f with f(conj z) = conj f(z), which all of ours are, they give
+/// the adjoint of f'(z) when the operands are conjugated.
+template <class L> auto conjugate(const L& l) {
+  if constexpr (is_complex_v<elem_t<typename L::scalar>>) {
+    using S = typename L::scalar;
+    return leaf<S, L::rank>{statement_rule<S>::evaluate(apply<conj_op>(l), l.shape()).snap(), layout_map<L::rank>::row_major(l.shape())};
+  } else {
+    return l;
+  }
+}
 template <class X, class Op, class Y, class... L> struct array_node final : tape_node {
   Op op;
   Y y;
@@ -78,7 +89,7 @@ template <class X, class Op, class Y, class... L> struct array_node final : tape
     if constexpr (has_kind_v<var<X>, at_t<I, type_list<L...>>>) {
       if (target[I].id == 0) return;
       [&]<int... J>(std::integer_sequence<int, J...>) {
-        accumulate<X>(t, target[I].id, at<I>(args).map, op.template vjp<I>(ct, y, at<J>(args)...));
+        accumulate<X>(t, target[I].id, at<I>(args).map, op.template vjp<I>(ct, conjugate(y), conjugate(at<J>(args))...));
       }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
     }
   }

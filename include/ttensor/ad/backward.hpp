@@ -23,6 +23,15 @@ template <class L> constexpr int taped_vars() {
   else return 0;
 }
 
+/// Whether every taped leaf (Scalars: every taped scalar) has the element type of the result.
+template <class X, bool Scalars = false, class... L> constexpr bool of_one_elem(type_list<L...>) {
+  return (... && (!can_carry<L>() || (Scalars && !is_scalar_leaf_v<L>) || std::is_same_v<elem_t<typename L::scalar>, elem_t<X>>));
+}
+/// Whether all of them are complex, or none is.
+template <class X, class... L> constexpr bool of_one_field(type_list<L...>) {
+  return (... && (!can_carry<L>() || is_complex_v<elem_t<typename L::scalar>> == is_complex_v<elem_t<X>>));
+}
+
 // ---- what a node remembers of a statement, and its backward loop: one code for all statements ---------------------------
 /// One adjoint that a statement's backward pass adds to. Its strides over the statement's axes: 0 where the leaf was broadcast.
 struct back_target {
@@ -43,7 +52,9 @@ struct back_layout {
   int planes, lanes, vars, px;     // of the kernel; taped values of a result; planes of one taped value
   int values, targets;
   const int *bytes, *target_plane;  // of every plane; first plane of a target
-  void (*add)(char*, const index_t*, const char*, const index_t*, int);
+  void (*const* add)(char*, const index_t*, const char*, const index_t*, int);  // add_strided of every target
+  const run::accumulation* sums;
+  int cost;
   bool value;                      // the forward loop of a sum: plane 0 is its value
 };
 /// What was recorded: extents, then for every leaf plane and target their strides.
@@ -89,7 +100,6 @@ inline index_t row_major(index_t* stride, const index_t* extent, int rank, int s
 TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to,
                                       void* sum) {
   alignas(64) static constexpr char zeros[256]{};
-  alignas(16) char nowhere[16]{};
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];
   index_t x[run::max_rank], batch[run::max_rank];
@@ -143,6 +153,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
     }
   }
   std::uint64_t fresh_planes = 0;
+  bool overlapping = false;
   struct pending {
     int target;
     std::unique_ptr<slot_base> temporary;
@@ -153,21 +164,20 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   while (inner > levels && x[inner] == 1) --inner;
   for (int g = 0; g < l.targets; ++g) {
     const int first = l.target_plane[g];
-    for (int i = 0; i < px; ++i) plane[first + i].how = run::access::output;
-    if (!to[g]) {
-      for (int i = 0; i < px; ++i) plane[first + i].ptr = nowhere;
-      continue;
-    }
+    for (int i = 0; i < px; ++i) plane[first + i].how = to[g] ? run::access::output : run::access::ignored;
+    if (!to[g]) continue;
     const index_t* walk = r.target_stride + g * rank;
     index_t offset = r.target[g].offset;
     slot_base* s = to[g];
     const bool direct = rank == levels || walk[inner] == 0 || walk[inner] == 1 || x[inner] == 1;
     bool fresh = !s->live && direct && s->size == inner_size && offset == 0;
     for (int d = levels; d < rank; ++d) fresh = fresh && (x[d] == 1 || walk[d] == whole[d]);
-    for (int o = 0; o < l.targets && fresh; ++o)
+    for (int o = 0; o < l.targets; ++o)
       if (o != g && to[o] == s) {
-        fresh = r.target[o].offset == offset;
-        for (int d = levels; d < rank; ++d) fresh = fresh && r.target_stride[o * rank + d] == walk[d];
+        bool same = r.target[o].offset == offset;
+        for (int d = levels; d < rank; ++d) same = same && r.target_stride[o * rank + d] == walk[d];
+        fresh = fresh && same;
+        overlapping = overlapping || !same;
       }
     if (!direct) {
       if (!strided) strided.reset(new pending[static_cast<std::size_t>(l.targets)]);
@@ -193,7 +203,9 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   for (int d = 0; d < rank; ++d) s.extent[d] = x[d];
   s.plane = plane;
   s.lanes = l.lanes;
-  run::driver(s, l.kernel, true, false).run();
+  s.cost = l.cost;
+  s.overlapping = overlapping;
+  run::driver(s, l.kernel, *l.sums).run();
 
   for (int i = 0; i < strided_count; ++i) {
     const int g = strided[static_cast<std::size_t>(i)].target;
@@ -205,7 +217,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
       index_t stride[run::max_rank];
       for (int d = 0; d < levels; ++d) stride[d] = part[q].extent[d] == 1 ? 0 : part[q].stride[d];
       for (int d = levels; d < rank; ++d) stride[d] = r.target_stride[g * rank + d];
-      l.add(part[q].ptr + r.target[g].offset * l.bytes[l.target_plane[g]], stride, from[q].ptr, x, rank);
+      l.add[g](part[q].ptr + r.target[g].offset * l.bytes[l.target_plane[g]], stride, from[q].ptr, x, rank);
     }
   }
 }

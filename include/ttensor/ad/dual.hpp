@@ -85,7 +85,7 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
  private:
   template <class A, class P> static constexpr bool is_active() { return is_ours<A> && !std::is_same_v<P, no_partial>; }
   template <class Op, int I, class K, class P, class As> TTENSOR_HD TTENSOR_INLINE static constexpr auto term(K k, const P& p, const As& a) {
-    return sweeping::scale<Op>(at<I>(a).tangent_at(k), at<I>(p));
+    return sweeping::forward_term<Op>(at<I>(a).tangent_at(k), at<I>(p));
   }
   // sum over the active operands, left to right
   template <class Op, class Y, class K, class P, class As, int... Done, int... Todo>

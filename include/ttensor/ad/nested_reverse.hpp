@@ -13,6 +13,7 @@ template <class S, class E> struct nested_statement_node final : tape_node {
   static constexpr int R = E::rank, levels = batch_levels_v<S>, inner_levels = batch_levels_v<X>, full = levels + R, vars = taped<S>::vars;
   using leaf_list = leaves_of_t<E>;
   using prog = program_of<E>;
+  static_assert(of_one_field<X>(leaf_list{}), "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
   static constexpr std::uint64_t active = active_slots(leaf_list{});
   static constexpr auto table = facts<active>(prog{});
   template <class List> struct with;
@@ -105,7 +106,7 @@ template <class S, class E> struct nested_statement_node final : tape_node {
   }
   // One rule is one statement over placeholders, so that a value the rule reads several times is one leaf.
   static constexpr int rule_depth = 1 << 20;
-  template <int K, class L> static auto placeholder(const L& l) { return arg<rule_depth, K, typename L::scalar, L::rank>{l.shape()}; }
+  template <int K, class L> static auto placeholder(const L& l) { return let_arg<rule_depth, K, typename L::scalar, L::rank>{l.shape()}; }
   template <int I, class Op, int... J> void back(tape&, const values& v, adjoints& a, bool* has, ins<Op, J...>) {
     if constexpr (table.at[I].active) {
       if (!has[I]) return;
@@ -122,7 +123,7 @@ template <class S, class E> struct nested_statement_node final : tape_node {
   template <int I, int J, class Op, class G, class... V> void push(adjoints& a, bool* has, const G& g, const V&... operand) {
     constexpr int c = table.at[I].operand[J];
     if constexpr (table.at[c].active) {
-      auto body = sweeping::scale<Op>(placeholder<0>(at<I>(a)), g);
+      auto body = sweeping::reverse_term<Op>(placeholder<0>(at<I>(a)), g);
       using Body = decltype(body);
       const let_node<rule_depth, Body, adjoint_t<I>, V...> d{make_bundle(at<I>(a), operand...), body};
       if (has[c]) at<c>(a) = as_adjoint<c>(expr::make_node<add_op>(adjoint_t<c>(at<c>(a)), expr::operand<elem_t<typename adjoint_t<c>::scalar>>(d)));

@@ -23,9 +23,9 @@ template <class X, class S> auto raised(const scalar_leaf<S>& l) {
   if constexpr (!is_older_v<S, X>) return l;
   else return scalar_leaf<raised_t<S, X>>{raised_t<S, X>(reelem_t<X, elem_t<S>>(l.value))};
 }
-template <class X, int D, int K, class S, int R> auto raised(const arg<D, K, S, R>& a) {
+template <class X, int D, int K, class S, int R> auto raised(const let_arg<D, K, S, R>& a) {
   if constexpr (!is_older_v<S, X>) return a;
-  else return arg<D, K, raised_t<S, X>, R>{a.extent};
+  else return let_arg<D, K, raised_t<S, X>, R>{a.extent};
 }
 template <class X, class E, int Holds> auto raised(const owned<E, Holds>& e);
 template <class X, class Op, class... A> auto raised(const node<Op, A...>& e);

@@ -31,6 +31,16 @@ template <class S, class E, bool Value = false> struct statement_record {
       (one(taped_vars<L>()), ...);
       return a;
     }
+    using adder = void (*)(char*, const index_t*, const char*, const index_t*, int);
+    static constexpr auto adders() {
+      array<adder, target_count + 1> a{};
+      int g = 0;
+      auto one = [&](int n, adder f) {
+        for (int j = 0; j < n; ++j) a[g++] = f;
+      };
+      (one(taped_vars<L>(), add_strided<elem_t<typename L::scalar>>), ...);
+      return a;
+    }
     static constexpr std::uint64_t kept() {
       constexpr auto f = facts<active>(prog{});
       std::uint64_t k = 0;
@@ -42,8 +52,9 @@ template <class S, class E, bool Value = false> struct statement_record {
   using kernel = typename info::kernel;
   static constexpr int value_planes = info::table::count, target_count = info::target_count;
   static constexpr auto target_plane = info::first_planes();
+  static constexpr auto adders = info::adders();
   static constexpr back_layout layout{kernel::launch, full, inner_levels, kernel::planes, kernel::N, vars, planes_v<X>, value_planes, target_count, kernel::bytes.v,
-                                      target_plane.v, add_strided<elem_t<X>>, Value};
+                                      target_plane.v, adders.v, &kernel::sums, kernel::cost, Value};
   index_t extent[full + 1], value_stride[value_planes * full + 1], target_stride[target_count * full + 1];
   saved_value value[value_planes + 1];
   back_target target[target_count + 1];
@@ -65,6 +76,7 @@ template <class S, class E> struct statement_node final : tape_node {
   index_t out_stride[full + 1];  // of the result over the statement's axes: 0 where a sum reduced
   std::uint32_t out[vars];
 
+  static_assert(of_one_elem<X, true>(leaves_of_t<E>{}), "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
   statement_node(const E& e, const dims<full>& x, const dims<full>& os) : r(e, x) {
     for (int d = 0; d < full; ++d) out_stride[d] = os[d];
   }

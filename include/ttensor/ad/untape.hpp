@@ -43,14 +43,14 @@ template <class S> auto untape_leaf(const scalar_leaf<S>& l) {
 /// The same expression below the tape; alive as long as `e` is.
 template <class E, int Holds> auto untape_expression(const owned<E, Holds>& e);
 template <class Op, class... A> auto untape_expression(const node<Op, A...>& e);
-template <int D, int K, class S, int R> auto untape_expression(const arg<D, K, S, R>& a);
+template <int D, int K, class S, int R> auto untape_expression(const let_arg<D, K, S, R>& a);
 template <int D, class Body, class... B> auto untape_expression(const let_node<D, Body, B...>& e);
 template <class L> auto untape_expression(const L& l) { return untape_leaf(l); }
 template <class Op, class... A> auto untape_expression(const node<Op, A...>& e) {
   return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_node<Op>(untape_expression(at<I>(e.args))...); }(
       std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
 }
-template <int D, int K, class S, int R> auto untape_expression(const arg<D, K, S, R>& a) { return arg<D, K, untaped_t<S>, R>{a.extent}; }
+template <int D, int K, class S, int R> auto untape_expression(const let_arg<D, K, S, R>& a) { return let_arg<D, K, untaped_t<S>, R>{a.extent}; }
 template <int D, class Body, class... B> auto untape_expression(const let_node<D, Body, B...>& e) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     auto body = untape_expression(e.body);

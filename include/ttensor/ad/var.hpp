@@ -249,14 +249,17 @@ template <class T> struct kind_rule<var<T>> {
         pool.enter(t);
         const auto p = Op::partials(value(a)..., y);
         record<Y>(t, pool, p, static_cast<A&&>(a)...);
-        return var<Y>(y, serial, pool.close(), true);
+        const adjoint_ref entry = pool.close();
+        [&]<int... I>(std::integer_sequence<int, I...>) { (cross<Op, Y>(t, entry, at<I>(p), a), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+        return var<Y>(y, serial, entry, true);
       }
     }
   }
 
  private:
-  /// A taped operand of another element type than the result's.
-  template <class A, class Y> static constexpr bool is_foreign = is_ours<A> && !std::is_same_v<std::remove_cvref_t<A>, var<Y>>;
+  /// A taped operand of another element type than the result's, both real or both complex.
+  template <class A, class Y> static constexpr bool is_foreign = is_ours<A> && !std::is_same_v<std::remove_cvref_t<A>, var<Y>> &&
+      is_complex_v<elem_t<std::remove_cvref_t<A>>> == is_complex_v<elem_t<Y>>;
   template <class Y, class A> static decltype(auto) of_element(tape& t, A&& a) {
     if constexpr (!is_foreign<A, Y>) {
       return static_cast<A&&>(a);
@@ -275,8 +278,36 @@ template <class T> struct kind_rule<var<T>> {
     if constexpr (is_ours<A> && !std::is_lvalue_reference_v<A>) return a.temporary();
     else return static_cast<void>(a), false;
   }
+  /// Adjoints pass an entry as a multiple only within one element type; between real and complex a node carries them.
+  template <class Y, class A, class P> static constexpr bool crosses = is_ours<A> && !std::is_same_v<P, no_partial> &&
+      (std::is_same_v<P, conjugated> || (is_complex_v<elem_t<Y>> != is_complex_v<elem_t<std::remove_cvref_t<A>>>));
+  template <class Y, class Z, class Op, class P> struct cross_node final : tape_node {
+    adjoint_ref from, to;
+    P p;
+    cross_node(adjoint_ref f, adjoint_ref g, const P& q) : from(f), to(g), p(q) {}
+    void backward(tape& t) override {
+      auto& pool = t.pool<scalar_pool<Y>>();
+      pool.ready();
+      Y& a = pool.adjoint[from.offset()];
+      const Y ct = a;
+      if (pool.begin_of(from.offset()) == pool.ends[from.offset()]) a = Y(0);  // nobody else takes it
+      scalar_pool<Z>::add(t, t.pool<scalar_pool<Z>>(), to.bits, adjoint(sweeping::reverse_term<Op>(ct, p)));
+    }
+    template <class D> static Z adjoint(const D& d) {
+      if constexpr (depth_v<Z> == 0) return convert_value<Z>(d);
+      else if constexpr (is_complex_v<elem_t<D>> && !is_complex_v<elem_t<Z>>) return adjoint(ttensor::apply<real_op>(d));
+      else return Z(ttensor::apply<cast_op<elem_t<Z>>>(d));
+    }
+  };
+  template <class Op, class Y, class P, class A> static void cross(tape& t, adjoint_ref from, const P& p, const A& a) {
+    if constexpr (crosses<Y, A, P>) {
+      static_assert(!has_var_v<Y>, "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
+      if (a.active()) t.push<cross_node<Y, std::remove_cvref_t<decltype(a.value())>, Op, P>>(from, a.ref(), p);
+    }
+  }
   /// The partial as a number of type Y, for storing.
-  template <class Y, class P> TTENSOR_INLINE static Y number(const P& p) {
+  template <class Y, class P> TTENSOR_INLINE static Y number(const P& partial) {
+    const auto p = sweeping::reverse_partial(partial);
     if constexpr (std::is_same_v<P, unit>) return Y(1);
     else if constexpr (std::is_same_v<P, minus_unit>) return Y(-1);
     else if constexpr (sweeping::is_both<P>) return Y(p.p);
@@ -293,7 +324,7 @@ template <class T> struct kind_rule<var<T>> {
       again = false;
       static_for<n>([&](auto i) {
         using V = at_t<i(), type_list<A&&...>>;
-        if constexpr (std::is_same_v<V, var<Y>&&>) {
+        if constexpr (std::is_same_v<V, var<Y>&&> && !crosses<Y, V, std::remove_cvref_t<decltype(at<i()>(p))>>) {
           if (taken[i()] || !pool.can_take(t, at<i()>(args), pool.ends.size() - entry)) return;
           at<i()>(args).give_away();
           taken[i()] = again = true;
@@ -309,7 +340,7 @@ template <class T> struct kind_rule<var<T>> {
     static_for<n>([&](auto i) {
       using D = std::remove_cvref_t<decltype(at<i()>(args))>;
       using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
-      if constexpr (is_ours<D> && !std::is_same_v<P1, no_partial>) {
+      if constexpr (is_ours<D> && !std::is_same_v<P1, no_partial> && !crosses<Y, D, P1>) {
         const auto& v = at<i()>(args);
         if (taken[i()] || !v.active()) return;
         if (i() > 0 && pool.pairs.size() > own && pool.pairs.back().ref == v.ref().bits)  // a * a

@@ -97,11 +97,20 @@
 
 #define TTENSOR_CAT_(a, b) a##b
 #define TTENSOR_CAT(a, b) TTENSOR_CAT_(a, b)
-// `v1_avx512`: ABI version and instruction set in one inline namespace; debug bounds checks change inline code, so they count too.
-#if TTENSOR_CHECK_BOUNDS
-#define TTENSOR_ABI TTENSOR_CAT(v1_checked_, TTENSOR_ISA)
+// `v1_avx512`: ABI version and instruction set in one inline namespace; bounds checks and threads change inline code, so they count too.
+#if defined(TTENSOR_USE_TBB)
+#define TTENSOR_ABI_THREADS v1_tbb_
+#elif defined(TTENSOR_USE_OPENMP)
+#define TTENSOR_ABI_THREADS v1_openmp_
+#elif defined(TTENSOR_USE_STD_THREADS)
+#define TTENSOR_ABI_THREADS v1_threads_
 #else
-#define TTENSOR_ABI TTENSOR_CAT(v1_, TTENSOR_ISA)
+#define TTENSOR_ABI_THREADS v1_
+#endif
+#if TTENSOR_CHECK_BOUNDS
+#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_THREADS, TTENSOR_CAT(checked_, TTENSOR_ISA))
+#else
+#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_THREADS, TTENSOR_ISA)
 #endif
 #define TTENSOR_BEGIN namespace ttensor { inline namespace TTENSOR_ABI {
 #define TTENSOR_END } }

@@ -15,7 +15,7 @@ namespace let_detail {
 inline constexpr int reserved = 1 << 20;  // placeholders of a look: types only
 
 template <class E> struct deepest { static constexpr int value = -1; };
-template <int D, int K, class S, int R> struct deepest<arg<D, K, S, R>> { static constexpr int value = D == reserved ? -1 : D; };
+template <int D, int K, class S, int R> struct deepest<let_arg<D, K, S, R>> { static constexpr int value = D == reserved ? -1 : D; };
 template <class... A> constexpr int deepest_of() {
   int d = -1;
   ((d = deepest<A>::value > d ? deepest<A>::value : d), ...);
@@ -29,7 +29,7 @@ template <int D, class Body, class... B> struct deepest<let_node<D, Body, B...>>
 template <class E, int Holds> struct deepest<owned<E, Holds>> : deepest<E> {};
 
 template <class A> using bound_t = std::remove_cvref_t<decltype(as_expression(std::declval<A>()))>;
-template <int D, int K, class E> using placeholder = arg<D, K, typename E::scalar, E::rank>;
+template <int D, int K, class E> using placeholder = let_arg<D, K, typename E::scalar, E::rank>;
 template <int D, int K, class E> placeholder<D, K, E> stand_in(const E& e) { return {e.shape()}; }
 
 template <class F, int... K, class... E> constexpr int depth_for(std::integer_sequence<int, K...>, type_list<E...>) {

@@ -50,7 +50,7 @@ template <int D, int K, class... Env> constexpr int lookup() {
 template <class E> struct lower {  // a leaf: a new slot
   template <class List, int Slots, class... Env> static constexpr auto run() { return append<ld<Slots>, Slots + 1>(List{}); }
 };
-template <int D, int K, class S, int R> struct lower<arg<D, K, S, R>> {
+template <int D, int K, class S, int R> struct lower<let_arg<D, K, S, R>> {
   template <class List, int Slots, class... Env> static constexpr auto run() {
     static_assert(lookup<D, K, Env...>() >= 0,
                   "ttensor: the argument of the function of let or fuse is evaluated inside that function; return an expression, and "
@@ -104,7 +104,7 @@ template <class... A, class... B, class... C> constexpr auto concat(type_list<A.
   return concat(type_list<A..., B...>{}, c...);
 }
 template <class E> struct leaves_of { using type = type_list<E>; };
-template <int D, int K, class S, int R> struct leaves_of<arg<D, K, S, R>> { using type = type_list<>; };
+template <int D, int K, class S, int R> struct leaves_of<let_arg<D, K, S, R>> { using type = type_list<>; };
 template <class Op, class... A> struct leaves_of<node<Op, A...>> { using type = decltype(concat(typename leaves_of<A>::type{}...)); };
 template <int D, class Body, class... B> struct leaves_of<let_node<D, Body, B...>> {
   using type = decltype(concat(typename leaves_of<B>::type{}..., typename leaves_of<Body>::type{}));

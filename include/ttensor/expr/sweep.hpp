@@ -12,6 +12,7 @@ struct no_partial {};                     // not differentiable in this operand
 template <class C> struct when { C c; };    // the cotangent where c holds, else exactly 0 (selected, not multiplied)
 template <class C> struct unless { C c; };  // the cotangent where c does not hold
 template <class C, class D> struct tie { C take; D half; };  // all where `take` holds, one half where `half` does, else 0
+struct conjugated {};                     // the conjugate of the tangent and of the cotangent
 template <class P> struct both_absorb { P p; };  // like a value, and a zero on either side gives 0
 template <class... P> struct grads : bundle<P...> {
   TTENSOR_HD constexpr grads(P... p) : bundle<P...>{{{p}...}} {}
@@ -28,6 +29,8 @@ struct neg_op;
 struct where_op;
 struct absorb_op;
 struct absorb2_op;
+struct conj_op;
+template <class T> struct cast_op;
 
 namespace sweeping {
 template <class P> inline constexpr bool is_when = false;
@@ -45,6 +48,7 @@ template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto s
   if constexpr (std::is_same_v<P, unit>) return ct;
   else if constexpr (std::is_same_v<P, no_partial>) return apply<where_op>(false, ct, 0);
   else if constexpr (std::is_same_v<P, minus_unit>) return apply<neg_op>(ct);
+  else if constexpr (std::is_same_v<P, conjugated>) return apply<conj_op>(ct);
   else if constexpr (is_when<P>) return apply<where_op>(p.c, ct, 0);
   else if constexpr (is_unless<P>) return apply<where_op>(p.c, 0, ct);
   else if constexpr (is_tie<P>) return apply<where_op>(p.take, ct, apply<where_op>(p.half, apply<mul_op>(ct, 0.5), 0));
@@ -67,13 +71,48 @@ template <class U, int N, class T> struct relane<device_pack<U, N>, T> { using t
 template <class V, int N, class T> struct relane<dual<V, N>, T> { using type = dual<typename relane<V, T>::type, N>; };
 template <class V, class T> using relane_t = typename relane<V, T>::type;
 
+/// Element type inside any value that a rule sees: of packs, duals of packs, scalars of a kind, expressions.
+template <class V> struct deep_elem { using type = lane_t<elem_t<scalar_t<V>>>; };
+template <class T, int N> struct deep_elem<pack<T, N>> { using type = T; };
+template <class T, int N> struct deep_elem<device_pack<T, N>> { using type = T; };
+template <class V> using complex_elem_t = typename deep_elem<std::remove_cvref_t<V>>::type;
+template <class V> inline constexpr bool is_complex_value_v = is_complex_v<complex_elem_t<V>>;
+
+/// The same number in another type; of a complex one that becomes real, the real part.
 template <class To, class From> TTENSOR_HD TTENSOR_INLINE constexpr To convert_value(const From& x) {
   if constexpr (std::is_same_v<To, From>) return x;
   else if constexpr (is_dual_v<To> && is_dual_v<From>) return To::convert(x);
+  else if constexpr (is_complex_v<lane_t<From>> && !is_complex_v<lane_t<To>> && depth_v<To> == 0) return convert_value<To>(math::real(x));
   else if constexpr (is_pack_v<To> && is_pack_v<From>) return convert<lane_t<To>>(x);
   else if constexpr (is_kind_v<To> && depth_v<To> == depth_v<From>) return apply<cast_op<elem_t<To>>>(x);  // records
   else return To(x);
 }
+
+namespace sweeping {
+template <class P> inline constexpr bool is_tag = std::is_same_v<P, unit> || std::is_same_v<P, minus_unit> || std::is_same_v<P, no_partial> || std::is_same_v<P, conjugated> || is_when<P> || is_unless<P> || is_tie<P>;
+template <class P> constexpr bool complex_partial() {
+  if constexpr (is_tag<P>) return false;
+  else if constexpr (is_both<P>) return is_complex_value_v<decltype(P::p)>;
+  else return is_complex_value_v<P>;
+}
+/// The partial as the reverse sweep uses it: conjugated.
+template <class P> TTENSOR_HD TTENSOR_INLINE constexpr auto reverse_partial(const P& p) {
+  if constexpr (!complex_partial<P>()) return p;
+  else if constexpr (is_both<P>) return both_absorb{apply<conj_op>(p.p)};
+  else return apply<conj_op>(p);
+}
+/// A real tangent or cotangent that meets a complex partial.
+template <class P, class C> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) beside(const C& ct) {
+  if constexpr (complex_partial<P>() && !is_complex_value_v<C>) return apply<cast_op<complex_elem_t<P>>>(ct);
+  else return (ct);
+}
+/// What a tangent adds to the tangent of the result, before it is taken to the result's type.
+TTENSOR_NO_EXEC_CHECK
+template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto forward_term(const C& tangent, const P& p) { return scale<Op>(beside<P>(tangent), p); }
+/// What a cotangent adds to the cotangent of the operand, before it is taken to the operand's type.
+TTENSOR_NO_EXEC_CHECK
+template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto reverse_term(const C& ct, const P& p) { return scale<Op>(beside<P>(ct), reverse_partial(p)); }
+}  // namespace sweeping
 
 template <class Prog, class Leaves> struct sweep;
 template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>, type_list<L...>> {
@@ -134,7 +173,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
     constexpr int c = f.at[I].operand[J];
     if constexpr (f.at[c].active) {
       using A = adjoint_t<CT, c>;
-      const A d = convert_value<A>(sweeping::scale<Op>(at<I>(a), at<J>(g)));
+      const A d = convert_value<A>(sweeping::reverse_term<Op>(at<I>(a), at<J>(g)));
       if constexpr (is_first(f, I, J)) at<c>(a) = d;
       else at<c>(a) = apply<add_op>(at<c>(a), d);
     }

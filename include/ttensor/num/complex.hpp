@@ -1,5 +1,10 @@
 // std::complex<float> and std::complex<double> as numbers. Kept apart because <complex> costs 0.25 s where nothing else includes it.
+// Include it before any other header of ttensor but the base: the operators look for these functions where they are defined.
 #pragma once
+#if defined(TTENSOR_OPERATORS_DEFINED) && !defined(TTENSOR_COMPLEX)
+#error "ttensor: include <ttensor/num/complex.hpp> before the other headers of ttensor (or include <ttensor/all.hpp> only)"
+#endif
+#define TTENSOR_COMPLEX
 #include <complex>
 
 #include "math.hpp"
@@ -17,9 +22,20 @@ template <> struct complex_of<double> { using type = std::complex<double>; };
 
 namespace math {
 
+namespace detail {
+template <class U, class T, int N, class F> pack<U, N> each_lane(const pack<T, N>& z, F&& f) {
+  U y[N];
+  for (int i = 0; i < N; ++i) y[i] = f(z[i]);
+  return pack<U, N>::load(y);
+}
+}  // namespace detail
+
 // Host only: the standard library's functions.
 #define TTENSOR_MATH_COMPLEX(name) \
-  template <class T> inline std::complex<T> name(const std::complex<T>& z) { return std::name(z); }
+  template <class T> inline std::complex<T> name(const std::complex<T>& z) { return std::name(z); } \
+  template <class T, int N> inline pack<std::complex<T>, N> name(const pack<std::complex<T>, N>& z) { \
+    return detail::each_lane<std::complex<T>>(z, [](const std::complex<T>& x) { return std::name(x); }); \
+  }
 TTENSOR_MATH_COMPLEX(exp)
 TTENSOR_MATH_COMPLEX(log)
 TTENSOR_MATH_COMPLEX(log10)
@@ -37,7 +53,17 @@ TTENSOR_MATH_COMPLEX(asinh)
 TTENSOR_MATH_COMPLEX(acosh)
 TTENSOR_MATH_COMPLEX(atanh)
 #undef TTENSOR_MATH_COMPLEX
-template <class T> inline T abs(const std::complex<T>& z) { return std::abs(z); }
+#define TTENSOR_MATH_PART(name, result)                                                  \
+  template <class T> inline result name(const std::complex<T>& z) { return std::name(z); } \
+  template <class T, int N> inline pack<result, N> name(const pack<std::complex<T>, N>& z) { \
+    return detail::each_lane<result>(z, [](const std::complex<T>& x) { return std::name(x); }); \
+  }
+TTENSOR_MATH_PART(abs, T)
+TTENSOR_MATH_PART(real, T)
+TTENSOR_MATH_PART(imag, T)
+TTENSOR_MATH_PART(arg, T)
+TTENSOR_MATH_PART(conj, std::complex<T>)
+#undef TTENSOR_MATH_PART
 template <class T> inline std::complex<T> pow(const std::complex<T>& z, const std::complex<T>& w) { return std::pow(z, w); }
 template <class T> inline std::complex<T> sigmoid(const std::complex<T>& z) { return T(1) / (T(1) + std::exp(-z)); }
 

@@ -27,6 +27,12 @@ TTENSOR_MATH_HALF(cos)
 TTENSOR_MATH_HALF(tanh)
 TTENSOR_MATH_HALF(sigmoid)
 #undef TTENSOR_MATH_HALF
+// num/complex.hpp defines these for complex numbers and packs of them.
+struct complex_only;
+void real(const complex_only&);
+void imag(const complex_only&);
+void conj(const complex_only&);
+void arg(const complex_only&);
 }  // namespace math
 TTENSOR_END
 

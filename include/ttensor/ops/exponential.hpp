@@ -41,7 +41,12 @@ struct tanh_op : real_elementwise<1> {
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return math::tanh(a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
-    return grads{apply<mul_op>(4, ops::logistic_slope(apply<mul_op>(2, a)))};
+    if constexpr (is_complex_value_v<A>) {
+      const auto y = apply<tanh_op>(a);
+      return grads{ops::times(ops::minus(1, y), ops::plus(1, y))};
+    } else {
+      return grads{apply<mul_op>(4, ops::logistic_slope(apply<mul_op>(2, a)))};
+    }
   }
 };
 /// sigmoid(x) = 1 / (1 + exp(-x))

@@ -3,6 +3,8 @@
 #pragma once
 #include "../expr/sweep.hpp"
 
+#define TTENSOR_OPERATORS_DEFINED  // num/complex.hpp must come first
+
 TTENSOR_BEGIN
 
 /// Defaults of elementwise operators. An operator overrides what differs and says why.

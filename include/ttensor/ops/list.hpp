@@ -4,6 +4,7 @@
 #include "activation.hpp"
 #include "bitwise.hpp"
 #include "cast.hpp"
+#include "complex.hpp"
 #include "power.hpp"
 #include "rounding.hpp"
 #include "trigonometric.hpp"
@@ -13,7 +14,8 @@ TTENSOR_BEGIN
 // functions that the C++ library has for numbers
 #define TTENSOR_UNARY_OPERATORS(X)                                                                                          \
   X(abs) X(floor) X(ceil) X(round) X(trunc) X(sqrt) X(cbrt) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sin) \
-  X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc) X(isnan) X(isinf) X(isfinite)
+  X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc) X(isnan) X(isinf) X(isfinite) \
+  X(real) X(imag) X(conj) X(arg)
 #define TTENSOR_BINARY_OPERATORS(X) X(pow) X(atan2) X(hypot) X(fmod) X(remainder) X(fmax) X(fmin) X(copysign)
 // functions that it has not: these take plain numbers too
 #define TTENSOR_UNARY_OPERATORS_OWN(X) X(sign) X(rsqrt) X(square) X(reciprocal) X(sigmoid) X(logsigmoid) X(softplus) X(relu) X(gelu) X(silu)

@@ -8,6 +8,7 @@ TTENSOR_BEGIN
 struct sum_op {
   using ttensor_operator = void;
   static constexpr const char* name = "sum";
+  using collects = double;  // float and the shorter types are added up in it
   template <class T> using result = reduced_t<T>;
   template <class V> TTENSOR_HD TTENSOR_INLINE static V identity() { return V(lane_t<V>(0)); }
   TTENSOR_NO_EXEC_CHECK

@@ -1,6 +1,7 @@
 // abs sign and rounding: floor ceil round trunc; isnan isinf isfinite; copysign fmod remainder.
 #pragma once
-#include "terms.hpp"
+#include "cast.hpp"
+#include "complex.hpp"
 
 TTENSOR_BEGIN
 
@@ -14,13 +15,22 @@ struct sign_op : elementwise<1> {
   }
   template <class A, class Y> static constexpr auto partials(const A&, const Y&) { return grads{no_partial{}}; }
 };
-/// |a + h| ~= |a| + sign(a) h; 0 at 0
+/// |a + h| ~= |a| + sign(a) h; complex: |a| + real(conj(a) h) / |a|; 0 at 0
 struct abs_op : elementwise<1> {
   static constexpr const char* name = "abs";
   static constexpr bool absorbs = false;
   static constexpr unsigned reads(int) { return 1u; }
+  template <class S> using result = reelem_t<S, real_t<elem_t<S>>>;
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return math::abs(a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<sign_op>(a)}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    if constexpr (is_complex_value_v<A>) {
+      const auto zero = ops::is_equal(a, 0);
+      const auto b = ops::choose(zero, 1, a);
+      return grads{ops::choose(zero, 0, ops::over(apply<conj_op>(b), apply<cast_op<complex_elem_t<A>>>(apply<abs_op>(b))))};
+    } else {
+      return grads{apply<sign_op>(a)};
+    }
+  }
 };
 
 /// Rounding: integers stay as they are; the derivative is 0.

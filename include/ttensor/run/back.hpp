@@ -17,6 +17,15 @@ template <int I, class V> TTENSOR_INLINE const auto& component(const V& v) {
     return static_cast<void>(I), v;
   }
 }
+namespace back_detail {
+template <class T> void add(char* into, const char* from, index_t n) {
+  T* to = reinterpret_cast<T*>(into);
+  for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + reinterpret_cast<const T*>(from)[i]);
+}
+using adder = void (*)(char*, const char*, index_t);
+/// What long sums of E are collected in.
+template <class E> using wide = std::conditional_t<is_floating_v<E> && sizeof(E) <= 8, double, E>;
+}  // namespace back_detail
 template <class E, int Planes> struct adjoint_target {  // of one active leaf: element type and number of adjoint planes
   using elem = E;
   static constexpr int planes = Planes;
@@ -35,7 +44,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   using table = plane_table<Out, L...>;
   static constexpr auto value_bytes = table::bytes();
   static constexpr int target_planes = (Target::planes + ... + 0);
-  static constexpr int planes = table::count + target_planes + 1;
+  static constexpr int planes = table::count + target_planes + 1, cost = planes + 4 * Prog::length;
   static_assert(planes <= max_planes && target_planes <= 64, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
   using sweeper = sweep<Prog, type_list<typename core_io<L, N>::value...>>;
   using ct_value = typename core_io<Out, N>::value;
@@ -59,6 +68,23 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     return b;
   }
   static constexpr auto bytes = all_bytes();
+  static constexpr array<back_detail::adder, planes> adders() {
+    array<back_detail::adder, planes> a{};
+    for (int k = 0; k < table::count; ++k) a[k] = back_detail::add<typename core_elem<Out>::type>;
+    int at = table::count;
+    auto fill = [&](int n, back_detail::adder f) {
+      for (int k = 0; k < n; ++k) a[at++] = f;
+    };
+    (fill(Target::planes, back_detail::add<typename Target::elem>), ...);
+    return a;
+  }
+  static void open(char* const* out, index_t n, int p) { std::memset(out[0], 0, static_cast<std::size_t>(n * bytes[p])); }
+  static void merge(char* const* into, char* const* from, index_t n, int p) {
+    static constexpr auto add_of = adders();
+    add_of[p](into[0], from[0], n);
+  }
+  static constexpr bool narrow = sizeof(typename core_elem<Out>::type) <= 4;
+  static constexpr accumulation sums{1, 16384, narrow ? 8 : 64, narrow ? 8 : 64, open, merge};
 
   template <int I, class C, class V> TTENSOR_INLINE static void load(V& v, char* const* p, const index_t* zero) {
     if constexpr (!is_uniform_v<C>) at<I>(v) = core_io<C, N>::template load<table::first(I + 1)>(p, zero);
@@ -127,7 +153,9 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     std::memcpy(&fresh, p[planes - 1], sizeof fresh);
     // an adjoint that the whole run adds to one element is summed in a pack first
     alignas(64) char sums[target_planes * N * 16 + 1];
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (open_sum<I, Target>(p, step, sums, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    alignas(64) char wide[target_planes * N * 16 + 1];
+    bool carries = false;
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (open_sum<I, Target>(p, step, sums, wide, carries, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
     unsigned char lead[target_planes + 1];
     for (int k = 0; k < target_planes; ++k) {
       int j = 0;
@@ -152,9 +180,10 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
         sum.add(TTENSOR_UNLIKELY(i == packs) ? first_lanes(v, tail) : v);
       }
       for (int k = 0; k < planes - 1; ++k) p[k] += step[k];
+      if (TTENSOR_UNLIKELY(carries && (i & 7) == 7)) carry(c, sums, wide);
     }
     if (tail != 0) [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (unstage<I, Target>(c, step, room, packs, tail, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (close_sum<I, Target>(c, sums), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (close_sum<I, Target>(c, sums, wide), ...); }(std::make_integer_sequence<int, leaf_count>{});
     if constexpr (Value) {
       using T = typename core_elem<Out>::type;
       T* to = reinterpret_cast<T*>(c[0].ptr);
@@ -163,31 +192,24 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   }
 
  private:
-  /// Sums packs in blocks that are combined pairwise.
+  /// Sums packs; every sixteen are added to a sum in double.
   struct adder {
-    static constexpr index_t block = 2048;
-    ct_value chain[4] = {ct_value(0), ct_value(0), ct_value(0), ct_value(0)}, partial[48];
-    int depth = 0;
+    ct_value chain[4] = {ct_value(0), ct_value(0), ct_value(0), ct_value(0)};
+    using wide = relane_t<ct_value, back_detail::wide<lane_t<ct_value>>>;
+    wide sum = wide(0);
     index_t count = 0;
     TTENSOR_INLINE void add(const ct_value& v) {
       ct_value& a = chain[count & 3];
       a = a + v;
-      if (TTENSOR_UNLIKELY((++count & (block - 1)) == 0)) carry();
+      if (TTENSOR_UNLIKELY((++count & 15) == 0)) carry();
     }
-    TTENSOR_INLINE ct_value take() {
-      const ct_value s = (chain[0] + chain[2]) + (chain[1] + chain[3]);
+    TTENSOR_INLINE void carry() {
+      sum = sum + convert_value<wide>((chain[0] + chain[2]) + (chain[1] + chain[3]));
       for (ct_value& a : chain) a = ct_value(0);
-      return s;
     }
-    TTENSOR_NOINLINE void carry() {  // binary counter: a block is combined with its left neighbour for every trailing 1
-      ct_value top = take();
-      for (index_t b = count / block - 1; b & 1; b >>= 1) top = partial[--depth] + top;
-      partial[depth++] = top;
-    }
-    TTENSOR_INLINE ct_value total() {
-      ct_value s = take();
-      while (depth > 0) s = partial[--depth] + s;
-      return s;
+    TTENSOR_INLINE wide total() {
+      carry();
+      return sum;
     }
   };
   static ct_value first_ones(index_t n) {
@@ -210,23 +232,42 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   }
   static constexpr int staged_bytes() { return staged_at(planes) + 1; }
   static constexpr int sum_at(int leaf, int k) { return (target_first(leaf) - table::count + k) * N * 16; }
-  template <int Leaf, class T> TTENSOR_INLINE static void open_sum(char** p, index_t* step, char* sums, std::uint64_t& fresh) {
+  template <int Leaf, class T> TTENSOR_INLINE static void open_sum(char** p, index_t* step, char* sums, char* wide, bool& carries, std::uint64_t& fresh) {
     for (int k = 0; k < T::planes; ++k) {
       const int dst = target_first(Leaf) + k;
       if (step[dst] != 0) continue;
       std::memset(sums + sum_at(Leaf, k), 0, static_cast<std::size_t>(N) * sizeof(typename T::elem));
+      std::memset(wide + sum_at(Leaf, k), 0, N * 16);
+      carries = carries || !std::is_same_v<typename T::elem, back_detail::wide<typename T::elem>>;
       p[dst] = sums + sum_at(Leaf, k);
       fresh &= ~(std::uint64_t(1) << (dst - table::count));
     }
   }
-  template <int Leaf, class T> requires(T::planes == 0) static void close_sum(const cursor*, const char*) {}  // a mask
-  template <int Leaf, class T> TTENSOR_INLINE static void close_sum(const cursor* c, const char* sums) {
+  /// Packs of sums narrower than double are emptied into packs of double, so that no sum in float is long.
+  template <int Leaf, class T> requires(T::planes == 0) static void carry_one(const cursor*, char*, char*) {}  // a mask
+  template <int Leaf, class T> TTENSOR_INLINE static void carry_one(const cursor* c, char* sums, char* wide) {
+    for (int k = 0; k < T::planes; ++k) {
+      if (c[target_first(Leaf) + k].step != 0) continue;
+      using E = typename T::elem;
+      E* from = reinterpret_cast<E*>(sums + sum_at(Leaf, k));
+      using W = back_detail::wide<E>;
+      W* to = reinterpret_cast<W*>(wide + sum_at(Leaf, k));
+      (pack<W, N>::load(to) + load_as<pack<W, N>>(from)).store(to);
+      std::memset(static_cast<void*>(from), 0, N * sizeof(E));
+    }
+  }
+  TTENSOR_NOINLINE static void carry(const cursor* c, char* sums, char* wide) {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (carry_one<I, Target>(c, sums, wide), ...); }(std::make_integer_sequence<int, leaf_count>{});
+  }
+  template <int Leaf, class T> requires(T::planes == 0) static void close_sum(const cursor*, const char*, const char*) {}  // a mask
+  template <int Leaf, class T> TTENSOR_INLINE static void close_sum(const cursor* c, const char* sums, const char* wide) {
     using E = typename T::elem;
     for (int k = 0; k < T::planes; ++k) {
       const int dst = target_first(Leaf) + k;
       if (c[dst].step != 0) continue;
-      using V = pack<compute_t<E>, N>;
-      const auto s = fold(load_as<V>(reinterpret_cast<const E*>(sums + sum_at(Leaf, k))), [](auto a, auto b) { return a + b; });
+      using W = back_detail::wide<E>;
+      using V = pack<W, N>;
+      const auto s = fold(V::load(reinterpret_cast<const W*>(wide + sum_at(Leaf, k))) + load_as<V>(reinterpret_cast<const E*>(sums + sum_at(Leaf, k))), [](auto a, auto b) { return a + b; });
       E* to = reinterpret_cast<E*>(c[dst].ptr);
       *to = static_cast<E>(static_cast<compute_t<E>>(*to) + s);
     }

@@ -2,7 +2,7 @@
 #pragma once
 #include "../expr/sweep.hpp"
 #include "../num/pack.hpp"
-#include "nest.hpp"
+#include "driver.hpp"
 
 TTENSOR_BEGIN
 namespace run {

@@ -21,7 +21,7 @@ template <class Prog, class Out, class... L> struct map_kernel {
   using out_value = typename core_io<Out, N>::value;
   using loop = strip<table, N>;
   using places = typename loop::places;
-  static constexpr int outs = core_io<Out, N>::planes, planes = table::count;
+  static constexpr int outs = core_io<Out, N>::planes, planes = table::count, cost = planes + 2 * Prog::length;
   // Short programs over contiguous planes are limited by loop overhead, so they have a loop of their own.
   static constexpr int unroll = Prog::length <= 8 ? 4 : Prog::length <= 24 ? 2 : 0;
 

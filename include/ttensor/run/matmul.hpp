@@ -1,4 +1,4 @@
-// Matrix products of numbers on one core: C = A B or C += A B, any strides of A and B, C row-major.
+// Matrix products of numbers: C = A B or C += A B, any strides of A and B, C row-major. On threads by panels of C.
 //
 // A register tile of C (rows x vectors along n) is kept in registers while it walks k: per step one load of B a vector, one
 // broadcast of A a row. Small products read A and B where they lie; larger ones copy blocks of them into contiguous panels
@@ -9,6 +9,7 @@
 #include "../mem/pool.hpp"
 #include "../num/pack.hpp"
 #include "../num/traits.hpp"
+#include "threads.hpp"
 
 #if defined(TTENSOR_USE_BLAS)
 extern "C" {
@@ -272,6 +273,27 @@ template <class T> void row_update(const product& s, const T* a, const T* b, T* 
   }
 }
 
+/// Calls f(part of the product, its A, B and C) for parts that cover C: rows or columns of it, cut at multiples of `unit`. The
+/// bits of an element do not depend on the part it is in.
+template <class T, class F> void in_parts(int tasks, bool by_rows, index_t unit, const product& s, const T* a, const T* b, T* c, const F& f) {
+  const index_t n = by_rows ? s.m : s.n, half = n / 2 / unit * unit;
+  if (tasks <= 1 || half == 0) return f(s, a, b, c);
+  product left = s, right = s;
+  (by_rows ? left.m : left.n) = half;
+  (by_rows ? right.m : right.n) = n - half;
+  fork([&] { in_parts(tasks / 2, by_rows, unit, left, a, b, c, f); },
+       [&] {
+         if (by_rows) in_parts(tasks - tasks / 2, by_rows, unit, right, a + half * s.a_row, b, c + half * s.c_row, f);
+         else in_parts(tasks - tasks / 2, by_rows, unit, right, a, b + half * s.b_col, c + half, f);
+       });
+}
+template <class T, class F> void on_threads(const product& s, const T* a, const T* b, T* c, const F& f) {
+  const int team = threads_for(s.m * s.n * s.k / 2);
+  if (TTENSOR_LIKELY(team == 1)) return f(s, a, b, c);
+  const bool by_rows = s.m >= s.n;
+  with_team(team, [&] { in_parts(team, by_rows, by_rows ? tile_of<T>::rows : tile_of<T>::vectors * tile_of<T>::lanes, s, a, b, c, f); });
+}
+
 #if defined(TTENSOR_USE_BLAS)
 inline constexpr index_t blas_from = 96 * 96 * 96;  // multiply-adds; below, the call costs more than it gains
 inline void blas_gemm(const char* ta, const char* tb, const int* m, const int* n, const int* k, const float* one, const float* a, const int* la, const float* b,
@@ -313,15 +335,15 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
     return;
   }
   if (s.m * s.n * s.k <= tiny_up_to) return tiny(s, a, b, c);
-  if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return row(s, a, b, c);
-  if (s.m == 1 && s.b_col == 1 && s.n >= tile_of<T>::lanes) return row_update(s, a, b, c);
+  if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return on_threads(s, a, b, c, row<T>);
+  if (s.m == 1 && s.b_col == 1 && s.n >= tile_of<T>::lanes) return on_threads(s, a, b, c, row_update<T>);
 #if defined(TTENSOR_USE_BLAS)
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     if (s.m > 1 && s.m * s.n * s.k >= blas_from && blas(s, a, b, c)) return;
 #endif
   const bool few_rows = s.m <= tile_of<T>::rows;  // B is read once: copying it would not pay
-  if ((s.b_col == 1 && few_rows) || s.k * s.n <= block_of<T>::direct) direct(s, a, b, c);
-  else blocked(s, a, b, c);
+  if ((s.b_col == 1 && few_rows) || s.k * s.n <= block_of<T>::direct) on_threads(s, a, b, c, direct<T>);
+  else on_threads(s, a, b, c, blocked<T>);
 }
 
 }  // namespace run

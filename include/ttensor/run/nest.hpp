@@ -1,4 +1,4 @@
-// The planner and the loop driver. Neither knows an element type: they see planes (pointer, strides, bytes) and call a
+// The planner, and the loops over a nest. Neither knows an element type: they see planes (pointer, strides, bytes) and call a
 // kernel, a plain function, on runs of elements along one axis. So this code is compiled once, not once a statement.
 #pragma once
 #include <cstring>
@@ -23,12 +23,21 @@ using rows_kernel = void (*)(const cursor* c, index_t n, const index_t* down, in
 /// Runs `n` elements; broadcast inputs point at a pack of repeated elements. `in_place`: an output is also an input.
 using kernel = void (*)(const cursor* c, index_t n, bool in_place);
 
-enum class access : unsigned char { input, output, uniform };
+enum class access : unsigned char { input, output, uniform, ignored };  // ignored: an output that nobody wants
 struct nest_plane {
   char* ptr;
   int bytes;       // of an element
   access how;
   index_t stride[max_rank];  // elements
+};
+/// How a kernel that adds to its outputs is kept accurate: at most `run` elements of the innermost axis, and `rows` rows (of such
+/// runs: `runs`), are added one after the other; longer sums are cut in halves whose results are added.
+struct accumulation {
+  int group;  // output planes that belong together
+  index_t run, rows, runs;
+  // for the group of planes from p on: n elements := the identity; n elements of `into` += those of `from`
+  void (*open)(char* const* out, index_t n, int p);
+  void (*merge)(char* const* into, char* const* from, index_t n, int p);
 };
 enum class plan_kind { flat, inner, tiled, general };
 /// The loops of one statement: axes outermost first.
@@ -37,6 +46,8 @@ struct nest {
   index_t extent[max_rank];
   nest_plane* plane;
   int lanes;       // elements of a pack
+  int cost = 8;    // of an element: planes and instructions
+  bool overlapping = false;  // outputs share elements under different mappings: pieces must run in order
   index_t size() const {
     index_t n = 1;
     for (int d = 0; d < rank; ++d) n *= extent[d];
@@ -107,67 +118,42 @@ TTENSOR_NOINLINE inline void copy_elements(int bytes, char* to, index_t to_step,
 }
 }  // namespace nest_detail
 
-/// Calls the kernel over the whole nest. Planes whose inner stride is not 0 or 1 pass through tiles; a transposed plane is
+/// Calls the kernel over a part of a nest. Planes whose inner stride is not 0 or 1 pass through tiles; a transposed plane is
 /// gathered in blocks that read and write whole registers.
-class driver {
+class walker {
  public:
-  /// `accumulates`: the kernel reads its outputs. `reorder`: the order of the axes is free.
-  driver(nest& s, rows_kernel k, bool accumulates, bool reorder = true) : s_(s), rows_kernel_(k), accumulates_(accumulates), reorder_(reorder) {}
-  driver(nest& s, kernel k, bool in_place, bool reorder = true) : s_(s), kernel_(k), accumulates_(in_place), reorder_(reorder) {}
+  walker(const nest& s, rows_kernel k, bool accumulates) : s_(s), rows_kernel_(k), accumulates_(accumulates) {}
+  walker(const nest& s, kernel k, bool accumulates) : s_(s), kernel_(k), accumulates_(accumulates) {}
 
-  void run() {
-    for (int d = 0; d < s_.rank; ++d)
-      if (s_.extent[d] == 0) return;
-    collapse(s_, reorder_);
-    if (s_.rank == 0) {
-      s_.rank = 1;
-      s_.extent[0] = 1;
-      for (int p = 0; p < s_.planes; ++p) s_.plane[p].stride[0] = s_.plane[p].how == access::output ? 1 : 0;
-    }
-    const int in = s_.rank - 1;
-    bool strided = false;
-    for (int p = 0; p < s_.planes; ++p) strided |= through_tile(p);
-    if (strided && reorder_ && in > 0) pair_axes();
-    for (int p = 0; p < s_.planes; ++p) {
-      c_[p] = {s_.plane[p].ptr, step(p)};
-      down_[p] = in > 0 ? s_.plane[p].stride[in - 1] * s_.plane[p].bytes : 0;
-    }
-    const index_t width = s_.extent[in], height = in > 0 ? s_.extent[in - 1] : 1;
-    index_t index[max_rank]{};
-    for (;;) {
-      strided ? tiles(width, height) : call(c_, width, down_, height);
-      int d = in - 2;
-      for (; d >= 0; --d) {
-        for (int p = 0; p < s_.planes; ++p) c_[p].ptr += s_.plane[p].stride[d] * s_.plane[p].bytes;
-        if (++index[d] < s_.extent[d]) break;
-        index[d] = 0;
-        for (int p = 0; p < s_.planes; ++p) c_[p].ptr -= s_.plane[p].stride[d] * s_.extent[d] * s_.plane[p].bytes;
-      }
-      if (d < 0) return;
-    }
-  }
-
- private:
-  static constexpr index_t tile = 64;  // elements of a tile each way
   bool through_tile(int p) const {
     const index_t t = s_.plane[p].stride[s_.rank - 1];
     return t != 0 && t != 1;
   }
-  index_t step(int p) const { return s_.plane[p].stride[s_.rank - 1] == 0 ? 0 : index_t(s_.lanes) * s_.plane[p].bytes; }
-
-  // The axis along which a strided plane is contiguous becomes the other axis of the tiles.
-  void pair_axes() {
+  /// `across`: elements of a tile along the innermost axis.
+  void run(const index_t* extent, char* const* ptr, bool strided, index_t across) {
     const int in = s_.rank - 1;
     for (int p = 0; p < s_.planes; ++p) {
-      if (!through_tile(p)) continue;
-      for (int d = in - 1; d >= 0; --d) {
-        if (s_.plane[p].stride[d] != 1) continue;
-        std::swap(s_.extent[d], s_.extent[in - 1]);
-        for (int q = 0; q < s_.planes; ++q) std::swap(s_.plane[q].stride[d], s_.plane[q].stride[in - 1]);
-        return;
+      c_[p] = {s_.plane[p].how == access::ignored ? nowhere_ : ptr[p], step(p)};
+      down_[p] = in > 0 ? s_.plane[p].stride[in - 1] * s_.plane[p].bytes : 0;
+    }
+    const index_t width = extent[in], height = in > 0 ? extent[in - 1] : 1;
+    index_t index[max_rank]{};
+    for (;;) {
+      strided ? tiles(width, height, across) : call(c_, width, down_, height);
+      int d = in - 2;
+      for (; d >= 0; --d) {
+        for (int p = 0; p < s_.planes; ++p) c_[p].ptr += s_.plane[p].stride[d] * s_.plane[p].bytes;
+        if (++index[d] < extent[d]) break;
+        index[d] = 0;
+        for (int p = 0; p < s_.planes; ++p) c_[p].ptr -= s_.plane[p].stride[d] * extent[d] * s_.plane[p].bytes;
       }
+      if (d < 0) return;
     }
   }
+  static constexpr index_t tile = 64;  // elements of a tile each way
+
+ private:
+  index_t step(int p) const { return s_.plane[p].stride[s_.rank - 1] == 0 ? 0 : index_t(s_.lanes) * s_.plane[p].bytes; }
 
   void call(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if (rows_kernel_) rows_kernel_(c, n, down, rows);
@@ -195,8 +181,7 @@ class driver {
 
   // The two inner axes in tiles: strided inputs are gathered (outputs too where the kernel reads them), strided outputs
   // scattered. The tiles' heights are multiples of every row group that a kernel may form.
-  void tiles(index_t width, index_t height) {
-    const index_t across = height == 1 ? tile * 8 : tile;
+  void tiles(index_t width, index_t height, index_t across) {
     std::size_t need = 0;
     for (int p = 0; p < s_.planes; ++p)
       if (through_tile(p)) need += static_cast<std::size_t>((height < tile ? height : tile) * across * s_.plane[p].bytes + 64);
@@ -250,13 +235,14 @@ class driver {
       if (ptr) mem::give_bytes(ptr, taken, from);
     }
   };
-  nest& s_;
+  const nest& s_;
   rows_kernel rows_kernel_ = nullptr;
   kernel kernel_ = nullptr;
-  bool accumulates_, reorder_;
+  bool accumulates_;
   cursor c_[max_planes];
   index_t down_[max_planes];
   scratch room_;
+  alignas(16) char nowhere_[16]{};
 };
 
 }  // namespace run

@@ -7,6 +7,30 @@
 TTENSOR_BEGIN
 namespace run {
 
+namespace reduce_detail {
+/// Parts of a reduction: started and combined.
+template <class Red, class Out> struct parts {
+  static constexpr int outs = core_io<Out, 1>::planes, bytes = static_cast<int>(sizeof(typename core_elem<Out>::type));
+  static void open(char* const* out, index_t n, int) {
+    using T = typename core_elem<Out>::type;
+    for (int k = 0; k < outs; ++k) {
+      const T start = k == 0 ? T(Red::template identity<T>()) : T(0);
+      for (index_t i = 0; i < n; ++i) reinterpret_cast<T*>(out[k])[i] = start;
+    }
+  }
+  template <int N> TTENSOR_INLINE static index_t merge_packs(char* const* into, char* const* from, index_t i, index_t n) {
+    using io = core_io<Out, N>;
+    index_t at[outs];
+    for (; i + N <= n; i += N) {
+      for (index_t& a : at) a = i * bytes;
+      io::template store<0>(Red::combine(io::template load<0>(into, at), io::template load<0>(from, at)), into, at);
+    }
+    return i;
+  }
+  static void merge(char* const* into, char* const* from, index_t n, int) { merge_packs<1>(into, from, merge_packs<lanes_of<Out>()>(into, from, 0, n), n); }
+};
+}  // namespace reduce_detail
+
 /// out = Red::combine(out, Prog(leaves)) over the run. An output step of 0 reduces the run to one element.
 /// Red: identity<V>() and combine(V, V) on packs of the accumulation type. Columns: also instantiate the row accumulator.
 /// `launch` is a run::rows_kernel.
@@ -16,11 +40,15 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
   using leaves = leaf_set<N, L...>;
   using uniforms = typename leaves::uniforms;
   using sweeper = sweep<Prog, typename leaves::list>;
-  using acc = typename core_io<Out, N>::value;
+  using total = typename core_io<Out, N>::value;
+  // sums of float: four steps and four rows at a time in float, then in the output's double
+  static constexpr bool widens = std::is_same_v<lane_t<total>, double> && std::is_same_v<lane_t<typename sweeper::result>, float>;
+  using acc = std::conditional_t<widens, relane_t<total, float>, total>;
   using loop = strip<table, N>;
   using places = typename loop::places;
-  static constexpr int outs = core_io<Out, N>::planes, planes = table::count;
-  static constexpr index_t block = 16384;  // elements; part of the definition of the result
+  static constexpr int outs = core_io<Out, N>::planes, planes = table::count, cost = planes + 2 * Prog::length;
+  static constexpr index_t block = 16384;  // elements; part of the definition of the result, as are the lengths here:
+  static constexpr accumulation sums{outs, 4 * block, sizeof(lane_t<total>) < 8 ? 32 : 256, 1024, reduce_detail::parts<Red, Out>::open, reduce_detail::parts<Red, Out>::merge};
   static constexpr int chains = Prog::length <= 12 ? 4 : 2;
 
   TTENSOR_INLINE static acc value(const uniforms& u, char* const* p) {
@@ -35,16 +63,18 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       if (from[0].step != 0) return columns(u, from, n, down, rows);
     cursor c[planes];
     for (int k = 0; k < planes; ++k) c[k] = from[k];
-    for (;;) {
-      put<0>(folded(along(u, c, n)), c);
-      if (--rows <= 0) return;
+    for (auto sum = folded(along(u, c, n));;) {
+      if (--rows <= 0 || down[0] != 0) put<0>(sum, c);
+      if (rows <= 0) return;
       for (int k = 0; k < planes; ++k) c[k].ptr += down[k];
+      const auto next = folded(along(u, c, n));
+      sum = down[0] != 0 ? next : Red::combine(sum, next);
     }
   }
 
  private:
   // ---- along the row ---------------------------------------------------------------------------------------------------
-  TTENSOR_INLINE static acc along(const uniforms& u, const cursor* c, index_t n) {
+  TTENSOR_INLINE static total along(const uniforms& u, const cursor* c, index_t n) {
     if (TTENSOR_LIKELY(n >= N && n <= block && inputs_contiguous(c))) return one_block<true>(u, loop::start(c), c, n, false);
     return blocks(u, c, n);
   }
@@ -55,28 +85,28 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
     });
     return yes;
   }
-  TTENSOR_NOINLINE static acc blocks(const uniforms& u, const cursor* from, index_t n) {
+  TTENSOR_NOINLINE static total blocks(const uniforms& u, const cursor* from, index_t n) {
     alignas(64) char room[loop::room_bytes()];
     cursor c[planes];
     prepare_row(c, from, loop::facts.v, planes, N, n, room);
-    acc partial[48];
+    total partial[48];
     int depth = 0;
     index_t done = 0;
     for (index_t b = 0; done < n; ++b) {
       const index_t m = n - done < block ? n - done : block;
-      acc top = inputs_contiguous(from) ? one_block<true>(u, loop::start(c), c, m, n < N) : one_block<false>(u, loop::start(c), c, m, n < N);
+      total top = inputs_contiguous(from) ? one_block<true>(u, loop::start(c), c, m, n < N) : one_block<false>(u, loop::start(c), c, m, n < N);
       for (int k = 0; k < planes; ++k) c[k].ptr += c[k].step * (block / N);
       done += m;
       // binary counter: block b is combined with its left neighbour for every trailing 1 of b
       for (index_t i = b; i & 1; i >>= 1) top = Red::combine(partial[--depth], top);
       partial[depth++] = top;
     }
-    acc total = partial[--depth];
-    while (depth > 0) total = Red::combine(partial[--depth], total);
-    return total;
+    total all = partial[--depth];
+    while (depth > 0) all = Red::combine(partial[--depth], all);
+    return all;
   }
   // At most `block` elements in a fixed pattern of packs. `staged`: the whole run is shorter than a pack and stands in one.
-  template <bool Contiguous> TTENSOR_INLINE static acc one_block(const uniforms& u, const places& from, const cursor* c, index_t m, bool staged) {
+  template <bool Contiguous> TTENSOR_INLINE static total one_block(const uniforms& u, const places& from, const cursor* c, index_t m, bool staged) {
     acc a[chains];
     static_for<chains>([&](auto j) { a[j()] = Red::template identity<acc>(); });
     places p = from;
@@ -88,21 +118,35 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       return q;
     };
     const index_t tail = m % N;
+    auto fold_chains = [&] {
+      static_for<chains / 2>([&](auto j) { a[j()] = Red::combine(a[j()], a[j() + chains / 2]); });
+      if constexpr (chains == 4) a[0] = Red::combine(a[0], a[1]);
+      return convert_value<total>(a[0]);
+    };
     if (tail != 0) {  // the last elements as one more pack whose other lanes are the identity
-      if (TTENSOR_UNLIKELY(staged)) return first_lanes(value(u, p), static_cast<int>(tail));
+      if (TTENSOR_UNLIKELY(staged)) return convert_value<total>(first_lanes(value(u, p), static_cast<int>(tail)));
       a[chains - 1] = last_lanes(value(u, jump(m - N)), static_cast<int>(tail));  // m < N: begins in the block before
     }
     index_t i = 0;
+    if constexpr (widens) {  // four steps at a time in acc
+      total sum = convert_value<total>(a[chains - 1]);
+      constexpr index_t steps = 4;
+      for (; i + steps * chains * N <= m; i += steps * chains * N) {
+        static_for<chains>([&](auto j) { a[j()] = value(u, jump(i + j() * N)); });
+        for (index_t s = 1; s < steps; ++s) static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value(u, jump(i + (s * chains + j()) * N))); });
+        sum = Red::combine(sum, fold_chains());
+      }
+      for (; i + N <= m; i += N) sum = Red::combine(sum, convert_value<total>(value(u, jump(i))));
+      return sum;
+    }
     for (; i + chains * N <= m; i += chains * N)
       static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value(u, jump(i + j() * N))); });
     for (; i + N <= m; i += N) a[0] = Red::combine(a[0], value(u, jump(i)));
-    static_for<chains / 2>([&](auto j) { a[j()] = Red::combine(a[j()], a[j() + chains / 2]); });
-    if constexpr (chains == 4) a[0] = Red::combine(a[0], a[1]);
-    return a[0];
+    return fold_chains();
   }
 
   // ---- across rows -------------------------------------------------------------------------------------------------------
-  static constexpr int group = planes <= 4 ? 4 : 2;
+  static constexpr int group = widens && planes <= 3 ? 8 : planes <= 4 ? 4 : 2;
   template <int Rows> struct row_table {  // the output, then the inputs of each row of a group
     static constexpr int count = outs + Rows * (planes - outs);
     static constexpr int own(int k) { return k < outs ? k : outs + (k - outs) % (planes - outs); }
@@ -132,8 +176,8 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       next[k] = Rows * down[own];
     }
     constexpr index_t zero[table_of::count]{};
-    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::template load<0>(q, zero), tree<Rows>(u, q)); };
-    auto store = [&](const acc& v, const typename rows_loop::places& q) { core_io<Out, N>::template store<0>(v, q, zero); };
+    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::template load<0>(q, zero), convert_value<total>(tree<Rows>(u, q))); };
+    auto store = [&](const total& v, const typename rows_loop::places& q) { core_io<Out, N>::template store<0>(v, q, zero); };
     if constexpr (Rows > 1)
       if (n >= N && rows_loop::contiguous(c)) {
         for (auto p = rows_loop::start(c); groups > 0; --groups, rows_loop::down(p, next)) rows_loop::template flat<2>(p, n, compute, store);

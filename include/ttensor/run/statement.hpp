@@ -11,7 +11,8 @@ namespace run {
 struct statement_type {
   rows_kernel kernel;
   const plane_facts* facts;
-  int planes, outs, lanes;
+  int planes, outs, lanes, cost;
+  const accumulation* sums;  // of a reduction, else null
 };
 
 /// Planes of a statement over F axes, batch axes first; the outputs come first. A leaf's strides are as the leaf has them
@@ -61,13 +62,15 @@ template <int F> struct statement_planes {
   }
   /// One run over all elements, for planes that are all whole; `reduces`: the outputs are one element.
   TTENSOR_NOINLINE void run_flat(bool reduces = false) {
+    const index_t n = shape::size(extent);
+    if (reduces && n > type.sums->run) return run_planned();
     cursor c[max_planes];
     for (int k = 0; k < type.planes; ++k) {
       const bool still = type.facts[k].uniform || (reduces && k < type.outs);
       c[k] = {plane[k].ptr, still ? 0 : index_t(type.lanes) * type.facts[k].bytes};
     }
-    const index_t n = shape::size(extent);
-    if (n) type.kernel(c, n, nullptr, 1);
+    if (reduces) type.kernel(c, n, nullptr, 1);
+    else if (n) launch_flat(type.kernel, c, type.planes, type.lanes, n, type.cost);
   }
   nest loops() {
     nest s;
@@ -76,12 +79,14 @@ template <int F> struct statement_planes {
     for (int d = 0; d < F; ++d) s.extent[d] = extent[d];
     s.plane = plane;
     s.lanes = type.lanes;
+    s.cost = type.cost;
     return s;
   }
   /// Through the planner, into the outputs that were set; after align().
-  TTENSOR_NOINLINE void run_planned(bool accumulates = false) {
+  TTENSOR_NOINLINE void run_planned() {
     nest s = loops();
-    driver(s, type.kernel, accumulates, !accumulates).run();
+    if (type.sums) driver(s, type.kernel, *type.sums).run();
+    else driver(s, type.kernel).run();
   }
 };
 

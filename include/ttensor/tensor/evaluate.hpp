@@ -21,6 +21,10 @@ template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const pl
 [[noreturn]] TTENSOR_NOINLINE inline void batch_mismatch(index_t a, index_t b) {
   raise<shape_error>("[vmap] mapped sizes differ: " + to_message(a) + " and " + to_message(b) + "; mapped axes must have one extent [TT-S05]");
 }
+template <class Kernel> constexpr const run::accumulation* sums_of() {
+  if constexpr (requires { Kernel::sums; }) return &Kernel::sums;
+  else return nullptr;
+}
 template <int F, int B> TTENSOR_INLINE void set_extent(run::statement_planes<F>& st, const dims<B>& batch, const dims<F - B>& shape) {
   for (int d = 0; d < B; ++d) st.extent[d] = batch[d];
   for (int d = B; d < F; ++d) st.extent[d] = shape[d - B];
@@ -79,7 +83,7 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
   static constexpr int planes = table::count, outs = planes_v<out_core>;
   static_assert(planes <= run::max_planes, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
   static constexpr auto plane_facts = table::facts();
-  static constexpr run::statement_type constants{kernel::launch, plane_facts.v, planes, outs, kernel::N};
+  static constexpr run::statement_type constants{kernel::launch, plane_facts.v, planes, outs, kernel::N, kernel::cost, eval_detail::sums_of<kernel>()};
   using base = run::statement_planes<full_rank>;
 
   statement(const statement&) = delete;
@@ -163,7 +167,7 @@ template <int Planes, class S, int F> TTENSOR_INLINE bool run_flat(store<S>& out
     flat = flat && b && cell.size() == n && cell.unique_except(held);
   });
   if (!flat) return false;
-  type.kernel(c, n, nullptr, 1);
+  run::launch_flat(type.kernel, c, Planes, type.lanes, n, type.cost);
   return true;
 }
 /// Through the planner: in the memory of `out` where that is free, else in fresh memory.

@@ -99,7 +99,8 @@ template <array_like A> std::string explain(const A& a) {
     for (int d = 0; d < n.rank; ++d) s += (d ? "," : "") + std::to_string(n.extent[d]);
     s += ')';
   }
-  s += "\nlanes: " + std::to_string(T::kernel::N) + "\npasses: 1, loops: 1, temporaries: 0\nbytes: " + std::to_string(read) + " read, " +
+  s += "\nlanes: " + std::to_string(T::kernel::N) + "\nthreads: " + std::to_string(run::threads_for(elements * T::kernel::cost)) + " of " +
+       std::to_string(num_threads()) + (run::has_threads ? "" : " (built without ttensor::threads)") + "\npasses: 1, loops: 1, temporaries: 0\nbytes: " + std::to_string(read) + " read, " +
        std::to_string(written) + " written\n";
   return s;
 }
@@ -112,6 +113,8 @@ inline std::string build_info() {
   s += ", instruction set " TTENSOR_TEXT(TTENSOR_ISA) ", lanes " + std::to_string(native_width_v<float>) + " float " + std::to_string(native_width_v<double>) + " double";
   s += ", fused multiply-add ";
   s += TTENSOR_HAS_FMA ? "yes" : "no";
+  s += ", threads from ";
+  s += run::has_threads ? run::threads_from : "nothing";
   s += ", bounds checks ";
   s += TTENSOR_CHECK_BOUNDS ? "on" : "off";
   return s + ", compiler " + TTENSOR_COMPILER;

@@ -10,12 +10,17 @@ TTENSOR_BEGIN
 template <class S> using reduced_scalar_t = reelem_t<S, reduced_t<elem_t<S>>>;
 /// The same for a reduction that says what it gives.
 template <class Red, class S> using reduction_scalar_t = reelem_t<S, typename Red::template result<elem_t<S>>>;
+/// What its loop adds up in: double for sums of float, half and bfloat16.
+template <class Red, class Q> struct collected { using type = Q; };
+template <class Red, class Q> requires(requires { typename Red::collects; } && is_floating_v<elem_t<Q>> && sizeof(elem_t<Q>) < sizeof(double))
+struct collected<Red, Q> { using type = reelem_t<Q, typename Red::collects>; };
+template <class Red, class Q> using collected_t = typename collected<Red, Q>::type;
 
 namespace reduce_detail {
 template <class Red, bool Columns, class S, class E> struct types {
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    using kernel = run::reduce_kernel<program_of<E>, Red, Columns, core_t<reduction_scalar_t<Red, S>>, eval_detail::leaf_core<L>...>;
+    using kernel = run::reduce_kernel<program_of<E>, Red, Columns, core_t<collected_t<Red, reduction_scalar_t<Red, S>>>, eval_detail::leaf_core<L>...>;
   };
   using kernel = typename with<leaves_of_t<E>>::kernel;
 };
@@ -36,10 +41,10 @@ template <class V> void fill_identity(V* p, index_t n, const V& v) {
 }
 }  // namespace reduce_detail
 
-/// Reduces `e` (scalar S) over the axes in `set` into a fresh store of `n` elements.
+namespace reduce_detail {
 template <class Red, bool Columns, class S, class E>
-store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-  using Q = reduction_scalar_t<Red, S>;
+auto collect(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) -> store<collected_t<Red, reduction_scalar_t<Red, S>>> {
+  using Q = collected_t<Red, reduction_scalar_t<Red, S>>;
   // the innermost axis may be a batch axis, which is never reduced
   using kernel = typename reduce_detail::types<Red, Columns || (batch_levels_v<S> > 0), S, E>::kernel;
   const auto batch = batch_of<S>(e);
@@ -65,31 +70,59 @@ store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::r
   if (shape::size(st.extent) == 0) return out;
   bool one = st.flat();
   for (int d = 0; d < st.full_rank; ++d) one = one && (stride[d] == 0);
-  one ? st.run_flat(true) : st.run_planned(true);
+  one ? st.run_flat(true) : st.run_planned();
   return out;
+}
+/// The same elements in another element type.
+template <class Q, class W> store<Q> rounded(store<W>& wide) {
+  store<Q> out = store<Q>::make(wide.size(), wide.batch());
+  const void* from[run::max_planes];
+  int k = 0;
+  wide.planes([&](auto, const auto* p, const auto&, const auto&, mem::block*) { from[k++] = p; });
+  k = 0;
+  out.planes([&]<class T, int B>(std::type_identity<T>, T* to, const dims<B>& batch, const dims<B>&, mem::block*) {
+    const auto* p = static_cast<const elem_t<W>*>(from[k++]);
+    for (index_t i = 0, n = wide.size() * shape::size(batch); i < n; ++i) to[i] = static_cast<T>(static_cast<compute_t<T>>(p[i]));
+  });
+  return out;
+}
+}  // namespace reduce_detail
+
+/// Reduces `e` (scalar S) over the axes in `set` into a fresh store of `n` elements.
+template <class Red, bool Columns, class S, class E>
+store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+  using Q = reduction_scalar_t<Red, S>;
+  auto y = reduce_detail::collect<Red, Columns, S>(e, shape, set);
+  if constexpr (std::is_same_v<decltype(y), store<Q>>) return y;
+  else return reduce_detail::rounded<Q>(y);
 }
 
 /// The same over all axes, for numbers: the value itself.
 template <class Red, class S, class E> reduction_scalar_t<Red, S> reduce_all(const E& e, const dims<E::rank>& shape) {
   using Q = reduction_scalar_t<Red, S>;
+  using W = collected_t<Red, Q>;
   using kernel = typename reduce_detail::types<Red, false, S, E>::kernel;
-  using St = statement<Q, E, E::rank, kernel>;
-  Q value = Q(Red::template identity<Q>());
+  using St = statement<W, E, E::rank, kernel>;
+  W value = W(Red::template identity<W>());
   ++counts.loops;
   const index_t n = shape::size(shape);
-  if (n == 0) return value;
+  const auto rounded = [&] {
+    if constexpr (std::is_same_v<Q, W>) return value;
+    else return static_cast<Q>(static_cast<compute_t<Q>>(value));
+  };
+  if (n == 0) return rounded();
   St st(e);
   eval_detail::set_extent<E::rank>(st, dims<0>{}, shape);
   run::cursor c[St::planes];
-  if (TTENSOR_LIKELY(eval_detail::whole_leaves<E::rank>(st, St::constants, c))) {
+  if (TTENSOR_LIKELY(n <= kernel::sums.run && eval_detail::whole_leaves<E::rank>(st, St::constants, c))) {
     c[0] = {reinterpret_cast<char*>(&value), 0};
     kernel::launch(c, n, nullptr, 1);
   } else {
     st.align();
     st.set_output(0, &value, dims<E::rank>{});
-    st.run_planned(true);
+    st.run_planned();
   }
-  return value;
+  return rounded();
 }
 
 /// How a linear reduction runs for scalar S; floors above specialise it to record.

@@ -164,9 +164,8 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
 }
 template <class... O, class F, class... A, class... V> auto checked(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   using Forced = options::forced_chain<O...>;
-  options::check_arguments<O...>(type_list<A...>{});
   static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
-                "ttensor: jvp with respect to an argument without real floating-point parts (an integer? a complex number?); pass 2.0 instead of 2, or allow_int");
+                "ttensor: jvp with respect to an argument without floating-point parts (an integer?); pass 2.0 instead of 2, or allow_int");
   if constexpr (options::has<strict_t, O...> && !probing_v<A..., V..., Forced>)
     std::apply([&](const auto&... p) { require_dependence([&](const auto& d) { return run<Forced>(f, a, d).y_dot; }, p...); }, a);
   return run<Forced>(f, a, v);
@@ -181,6 +180,7 @@ template <class... O, class F, class X, class V> auto of_one(const F& f, const X
 ///           each argument, domain_error [TT-D05, TT-D06]
 template <class F, class... X> auto jvp(const F& f, const X&... x_v_options) {
   return options::apart([&]<class... O, class A, class V>(type_list<O...>, const A& x, const V& v) {
+    static_assert(!options::has<holomorphic_t, O...>, "ttensor: holomorphic is for grad and Jacobians; a jvp needs no promise, drop it");
     const auto a = tree::evaluate_all(x);
     const auto t = tree::evaluate_all(v);
     if constexpr (forward_detail::is_list_of_arguments<F, std::remove_cvref_t<decltype(a)>>) return forward_detail::checked<O...>(f, a, t);

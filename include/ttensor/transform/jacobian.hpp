@@ -102,7 +102,7 @@ template <class T> T basis(const T& like, int which, index_t k) {
   int i = 0;
   return tree::map<T>([&]<class L, class Out>(const L& l, std::type_identity<Out>) -> Out {
     Out z = zero_leaf<Out>(joined_shape(0, l));
-    if (i++ == which) set_element(z, k, 1);
+    if (i++ == which) set_element(z, k, scalar_t<Out>(1));
     return z;
   }, like);
 }
@@ -112,6 +112,16 @@ template <class C, class Y, class X> auto zero_rows(const Y& y, const X& x) {
       return tree::map<row_t<C, std::remove_cvref_t<decltype(leaf)>, X>>([&]<class Out>(const auto& l, std::type_identity<Out>) { return zero_leaf<Out>(joined_shape(leaf, l)); }, x);
     }(o)...};
   }, leaf_refs(y));
+}
+/// Complex parts want the promise of a holomorphic function, and the promise wants complex parts only.
+template <bool Holomorphic, class Y, class X> void check_complex(const Y& y, const X& x) {
+  tree::for_each([&]<class O>(const O&) {
+    tree::for_each([]<class I>(const I&) {
+      constexpr bool in = is_complex_v<elem_t<scalar_t<I>>>, out = is_complex_v<elem_t<scalar_t<O>>>;
+      static_assert(Holomorphic || (!in && !out), "ttensor: the Jacobian of a complex function is not one complex matrix; pass holomorphic if f is, or take real(...) and imag(...) apart");
+      static_assert(!Holomorphic || (in && out), "ttensor: holomorphic promises complex arguments and results, one of them is real");
+    }, x);
+  }, y);
 }
 template <class F, std::size_t... I> void each_index(F&& f, std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>{}), ...); }
 
@@ -128,8 +138,9 @@ template <class C, class Y, class X, class Rows> result_t<C, Y, X> assemble(cons
     return std::apply([&](auto&... row) { return R{std::apply([](auto&... b) { return std::make_tuple(std::move(b)...); }, leaf_refs(row))...}; }, r);
   }
 }
-template <class C, class Forced, class F, class X> auto forward(const F& f, const X& x) {
+template <class C, class Forced, bool Holomorphic, class F, class X> auto forward(const F& f, const X& x) {
   const auto y = forward_detail::of_one<closing_over_t<Forced>>(f, x, basis(x, -1, 0)).y;  // for its shapes; columns follow
+  check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
   std::apply([&](auto&... row) {
     int leaf = 0;
@@ -144,8 +155,9 @@ template <class C, class Forced, class F, class X> auto forward(const F& f, cons
   }, r);
   return assemble<C, std::remove_const_t<decltype(y)>, X>(y, r);
 }
-template <class C, class P, class X> auto backward(const P& pulled, const X& x) {
+template <class C, bool Holomorphic, class P, class X> auto backward(const P& pulled, const X& x) {
   const auto& y = pulled.y;
+  check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
   const auto ys = leaf_refs(y);
   each_index([&](auto o) {
@@ -155,7 +167,9 @@ template <class C, class P, class X> auto backward(const P& pulled, const X& x) 
       tree::for_each([&](const auto& l, auto& block) { put(block, k * leaf_size(l), 1, l); }, g, std::get<o()>(r));
     }
   }, std::make_index_sequence<std::tuple_size_v<decltype(ys)>>{});
-  return assemble<C, std::remove_cvref_t<decltype(y)>, X>(y, r);
+  auto j = assemble<C, std::remove_cvref_t<decltype(y)>, X>(y, r);
+  if constexpr (Holomorphic) return tree::map<decltype(j)>(reverse_detail::conjugate_leaf{}, j);
+  else return j;
 }
 }  // namespace jacobian_detail
 
@@ -204,13 +218,14 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
       auto g = [&](const auto& v) {
         return [&]<std::size_t... K>(std::index_sequence<K...>) { return f(pick<K, sizeof...(A)>(v, args)...); }(std::index_sequence_for<A...>{});
       };
+      constexpr bool analytic = options::has<holomorphic_t, O...>;
       if constexpr (Mode == jacobian_mode::forward || (Mode == jacobian_mode::fewer_passes && tree::scalar_leaf_type<X>)) {
-        return jacobian_detail::forward<C, C>(g, x);
+        return jacobian_detail::forward<C, C, analytic>(g, x);
       } else {
         const auto pulled = vjp(g, closing_over_t<C>{}, x);
         if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
-          if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return jacobian_detail::forward<C, C>(g, x);
-        return jacobian_detail::backward<C>(pulled, x);
+          if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return jacobian_detail::forward<C, C, analytic>(g, x);
+        return jacobian_detail::backward<C, analytic>(pulled, x);
       }
     }
   }
@@ -232,6 +247,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
 /// Jacobian by forward mode: one pass for each input element.
 /// Shapes    out.shape + in.shape, for trees as the head of this file says. jacfwd<0, 2>(f) is with respect to these arguments,
 ///           a tuple in that order; -1 counts from the end
+/// Math      complex arguments and results: df/dz, with holomorphic only
 template <int... N, class F, class... O> auto jacfwd(F f, O... o) { return jacobian_detail::make<jacobian_mode::forward, N...>(static_cast<F&&>(f), o...); }
 /// Jacobian by reverse mode: one recording, one sweep for each output element.
 template <int... N, class F, class... O> auto jacrev(F f, O... o) { return jacobian_detail::make<jacobian_mode::reverse, N...>(static_cast<F&&>(f), o...); }

@@ -17,6 +17,7 @@ template <class F, class... O> struct laplacian_function {
   }
   template <class X> auto run(const X& x) const {
     static_assert(tree::leaf_count<X>::value > 0, "ttensor: laplacian with respect to an argument without floating-point parts");
+    tree::for_each([]<class L>(const L&) { static_assert(!is_complex_v<elem_t<scalar_t<L>>>, "ttensor: laplacian wants real arguments; give the real and the imaginary part"); }, x);
     using Y = decltype(second(x, x));
     if constexpr (probing_v<Y>) {
       return level_detail::fake<Y>();

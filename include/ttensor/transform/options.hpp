@@ -49,18 +49,6 @@ template <class G, class... A> auto apart(G&& g, const A&... a) {
   return std::apply([&](const auto&... x) { return g(decltype(list_of(a...)){}, x...); }, std::tuple_cat(value(a)...));
 }
 template <class Want, class... O> inline constexpr bool has = (std::is_same_v<Want, O> || ...);
-template <class T> constexpr bool is_complex_tree() {
-  using D = std::remove_cvref_t<T>;
-  if constexpr (tree::tensor_leaf<D> || tree::scalar_leaf_type<D>) return is_complex_v<elem_t<scalar_t<D>>>;
-  else if constexpr (requires { std::tuple_size<D>::value; })
-    return []<std::size_t... I>(std::index_sequence<I...>) { return (is_complex_tree<std::tuple_element_t<I, D>>() || ...); }(std::make_index_sequence<std::tuple_size_v<D>>{});
-  else return false;
-}
-/// Refuses what no transform can do yet.
-template <class... O, class... A> constexpr void check_arguments(type_list<A...>) {
-  static_assert(!has<holomorphic_t, O...> && !(is_complex_tree<A>() || ...),
-                "ttensor: derivatives with respect to complex numbers (holomorphic) are not there yet; differentiate with respect to the real and the imaginary part");
-}
 template <class... O> using forced_chain = join_chain_t<double, double, typename level_detail::options_chain<O>::type...>;
 }  // namespace options
 

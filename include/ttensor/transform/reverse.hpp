@@ -216,11 +216,22 @@ template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
   }
 };
 
-template <class Y> constexpr void check_scalar() {
+/// Conjugates every leaf: a holomorphic function's adjoint of 1 is conj(f'(z)).
+struct conjugate_leaf {
+  template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
+    if constexpr (!tree::is_differentiable_leaf_v<Y>) return y;
+    else return Out(apply<conj_op>(y));
+  }
+};
+template <class T> struct all_complex { static constexpr bool value = is_complex_v<elem_t<scalar_t<T>>>; };
+template <class... T> struct all_complex<std::tuple<T...>> { static constexpr bool value = (all_complex<T>::value && ...); };
+template <class Y, bool Holomorphic> constexpr void check_scalar() {
   static_assert(rank_v<Y> == 0 && (tree::scalar_leaf_type<Y> || array_like<Y>),
                 "ttensor: grad wants a function with a scalar result (rank 0); take sum(...) of the result, or use jacobian, or vjp with a cotangent");
   static_assert(!(rank_v<Y> == 0) || !is_integer_v<elem_t<scalar_t<Y>>>, "ttensor: grad wants a real floating-point result, this one is an integer");
-  static_assert(!is_complex_v<elem_t<scalar_t<Y>>>, "ttensor: grad wants a real result; take real(...) or abs of a complex one");
+  static_assert(Holomorphic || !is_complex_v<elem_t<scalar_t<Y>>>,
+                "ttensor: grad wants a real result; take real(...) or abs of a complex one, or pass holomorphic for the derivative f'(z)");
+  static_assert(!Holomorphic || is_complex_v<elem_t<scalar_t<Y>>>, "ttensor: holomorphic promises a complex result, this one is real");
 }
 template <class Y> auto rank0(const Y& y) {  // as a scalar
   if constexpr (tree::tensor_leaf<Y>) return y.elements().get(0);
@@ -232,7 +243,7 @@ template <class Y> auto rank0(const Y& y) {  // as a scalar
 template <bool Value, class F, class Opts, int... N> struct grad_function;
 template <bool Value, class F, class... O, int... N> struct grad_function<Value, F, type_list<O...>, N...> {
   static constexpr bool ttensor_captureless = is_captureless_v<F>;
-  static constexpr bool aux = options::has<has_aux_t, O...>;
+  static constexpr bool aux = options::has<has_aux_t, O...>, complex_derivative = options::has<holomorphic_t, O...>;
   F f;
 
   template <class... T> auto operator()(const T&... a) const { return run(tree::evaluate_all(a)...); }
@@ -240,7 +251,6 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
  private:
   template <class... A> auto run(const A&... a) const {
     static_assert(sizeof...(A) > 0, "ttensor: grad needs at least one argument");
-    options::check_arguments<O...>(type_list<A...>{});
     static_assert((check_argument<A...>(std::integral_constant<int, N>{}) && ...));
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
@@ -261,13 +271,18 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
       const auto y = record_on(l.get(), [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w)); });
       tree::for_each(reverse_detail::check_leaf<C>{l.get()}, y);
       const auto value = reverse_detail::rank0(main(y));
-      reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>>();
+      reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>, complex_derivative>();
       l.close();
       if constexpr (options::has<strict_t, O...>)
         reverse_detail::require_dependence("grad", l.get(), value, std::get<static_cast<std::size_t>(N < 0 ? N + static_cast<int>(sizeof...(A)) : N)>(w)...);
       reverse_detail::seed_leaf{l.get()}(value, elem_t<scalar_t<decltype(value)>>(1));
       l.get().sweep();
-      return answer<K>(K::gradients(l.get(), w), [&] { return y; });
+      auto g = K::gradients(l.get(), w);
+      if constexpr (complex_derivative) {
+        static_assert(reverse_detail::all_complex<decltype(g)>::value, "ttensor: holomorphic promises complex arguments; an argument of grad is real");
+        g = tree::map<decltype(g)>(reverse_detail::conjugate_leaf{}, g);
+      }
+      return answer<K>(std::move(g), [&] { return y; });
       }
     }
   }
@@ -283,7 +298,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
     static_assert(i >= 0 && i < static_cast<int>(sizeof...(A)), "ttensor: an argument number of grad is out of range");
     if constexpr (i >= 0 && i < static_cast<int>(sizeof...(A)) && !options::has<allow_int_t, O...>)
       static_assert(tree::leaf_count<at_t<i, type_list<A...>>>::value > 0,
-                    "ttensor: grad with respect to an argument without real floating-point parts (an integer? a complex number?); pass 2.0 instead of 2, or allow_int");
+                    "ttensor: grad with respect to an argument without floating-point parts (an integer?); pass 2.0 instead of 2, or allow_int");
     return true;
   }
   template <class Y> static decltype(auto) main(const Y& y) {
@@ -316,6 +331,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
 };
 
 /// Gradient of a scalar function.
+/// Math      complex arguments: df/dx + i df/dy, so 6+8i for |z|^2 at 3+4i; with `holomorphic` f'(z) of a complex f of complex arguments
 /// Shapes    grad(f)(x...) has the type of the first argument (with the outer scalar); grad<0, 2>(f) gives a tuple
 /// Throws    level_error [TT-L02, TT-L03]; with strict domain_error [TT-D05, TT-D06] for a constant result or an unused
 ///           argument, which otherwise give zeros; compile errors for results that are not scalars

@@ -99,9 +99,8 @@ template <bool Aux, class C, class R, class... A> auto looked_at() {  // the typ
 }
 template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
   static_assert(sizeof...(A) > 0, "ttensor: vjp needs at least one argument");
-  options::check_arguments<O...>(type_list<A...>{});
   static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
-                "ttensor: vjp with respect to an argument without real floating-point parts (an integer? a complex number?); pass 2.0 instead of 2, or allow_int");
+                "ttensor: vjp with respect to an argument without floating-point parts (an integer?); pass 2.0 instead of 2, or allow_int");
   using Forced = options::forced_chain<O...>;
   constexpr bool aux = options::has<has_aux_t, O...>;
   if constexpr (probing_v<A..., Forced>) {
@@ -128,9 +127,13 @@ template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
 }  // namespace vjp_detail
 
 /// {y, pull}: the value and the pullback of f at x...; {y, pull, aux} with has_aux. Options stand behind f.
+/// Math      complex numbers: pull(ct) is conj(f'(z)) ct for holomorphic f
 /// Throws    pull: shape_error [TT-S08, TT-S10] when the cotangent's shape differs from the result's
 template <class F, class... X> auto vjp(const F& f, const X&... options_x) {
-  return options::apart([&]<class... O>(type_list<O...>, const auto&... x) { return vjp_detail::run<O...>(f, tree::evaluate_all(x)...); }, options_x...);
+  return options::apart([&]<class... O>(type_list<O...>, const auto&... x) {
+    static_assert(!options::has<holomorphic_t, O...>, "ttensor: holomorphic is for grad and Jacobians; a vjp needs no promise, drop it");
+    return vjp_detail::run<O...>(f, tree::evaluate_all(x)...);
+  }, options_x...);
 }
 
 /// Hessian times vector, forward over reverse: no matrix is built.

@@ -1,0 +1,168 @@
+// Derivatives of functions of complex numbers against closed forms. For a real result L the gradient is dL/dx + i dL/dy; so for
+// L = real(f(z)) with f holomorphic it is conj(f'(z)), and for L = imag(f(z)) it is i conj(f'(z)).
+#include <doctest/doctest.h>
+
+#include <ttensor/all.hpp>
+
+namespace tt = ttensor;
+using C = std::complex<double>;
+
+namespace {
+const C i(0, 1);
+bool near(C a, C b, double tolerance = 1e-13) { return std::abs(a - b) <= tolerance * (1 + std::abs(b)); }
+const C points[] = {C(3, 4), C(1, -2), C(0.5, 0.25), C(-0.7, 0.3)};
+tt::tensor<C, 1> array() { return {{points[0], points[1], points[2], points[3]}}; }
+
+/// f in all forms, as a scalar function and as a fused statement: f'(z) given by `slope`.
+template <class F, class S> void holomorphic_case(const char* name, F f, S slope) {
+  INFO(std::string(name));
+  const auto z = array();
+  const auto g = tt::grad([&](const auto& a) { return tt::sum(tt::real(f(a))); })(z);
+  const auto h = tt::grad([&](const auto& a) { return tt::sum(tt::imag(f(a))); })(z);
+  const auto w = tt::jvp(f, z, tt::tensor<C, 1>{{i, i, i, i}});
+  const auto c = tt::grad([&](const auto& a) { return tt::sum(f(a)); }, tt::holomorphic)(z);
+  const auto both = tt::grad([&](const auto& a) { return tt::sum(tt::abs(f(a)) * tt::abs(f(a))); })(z);  // 2 f conj(f')
+  for (int k = 0; k < 4; ++k) {
+    const C p = points[k], d = slope(p), y = f(p);
+    CHECK(near(g(k), std::conj(d)));
+    CHECK(near(h(k), i * std::conj(d)));
+    CHECK(near(w.y(k), y));
+    CHECK(near(w.y_dot(k), i * d));
+    CHECK(near(c(k), d));
+    CHECK(near(both(k), 2.0 * y * std::conj(d)));
+    CHECK(near(tt::grad([&](const auto& a) { using std::real; return real(f(a)); })(p), std::conj(d)));
+    CHECK(near(tt::grad([&](const auto& a) { using std::imag; return imag(f(a)); })(p), i * std::conj(d)));
+    CHECK(near(tt::grad(f, tt::holomorphic)(p), d));
+    CHECK(near(tt::jvp(f, p, C(1)).y_dot, d));
+  }
+}
+}  // namespace
+
+#define CASE(name, value, slope) \
+  holomorphic_case(name, [](const auto& z) { using namespace std; return value; }, []([[maybe_unused]] C z) { return C(slope); })
+TEST_CASE("holomorphic functions") {
+  CASE("add", z + C(1, 2), 1.0);
+  CASE("sub", C(1, 2) - z, -1.0);
+  CASE("mul", z * z * C(1, 2), 2.0 * z * C(1, 2));
+  CASE("div", C(1, 2) / z, -C(1, 2) / (z * z));
+  CASE("exp", exp(z), std::exp(z));
+  CASE("log", log(z), 1.0 / z);
+  CASE("sin", sin(z), std::cos(z));
+  CASE("cos", cos(z), -std::sin(z));
+  CASE("tanh", tanh(z), 1.0 - std::tanh(z) * std::tanh(z));
+  CASE("sqrt", sqrt(z), 0.5 / std::sqrt(z));
+  CASE("composed", exp(z * z * 0.1) * sin(z) / (z + 3.0), (std::exp(0.1 * z * z) * (0.2 * z * std::sin(z) + std::cos(z)) * (z + 3.0) - std::exp(0.1 * z * z) * std::sin(z)) / ((z + 3.0) * (z + 3.0)));
+}
+
+TEST_CASE("functions to real numbers, and conj") {
+  const auto z = array();
+  auto each = [&](auto f, auto expected) {
+    const auto g = tt::grad([&](const auto& a) { return tt::sum(f(a)); })(z);
+    const auto d = tt::jvp(f, z, tt::tensor<C, 1>{{C(1, 2), C(1, 2), C(1, 2), C(1, 2)}}).y_dot;
+    for (int k = 0; k < 4; ++k) {
+      const C want = expected(points[k]);
+      CHECK(near(g(k), want));
+      CHECK(near(tt::grad(f)(points[k]), want));
+      CHECK(near(d(k), want.real() * 1 + want.imag() * 2));  // dL/dx and dL/dy along 1 + 2i
+    }
+  };
+  each([](const auto& a) { return tt::real(a * tt::conj(a)); }, [](C p) { return 2.0 * p; });
+  each([](const auto& a) { return tt::abs(a); }, [](C p) { return p / std::abs(p); });
+  each([](const auto& a) { return tt::real(a); }, [](C) { return C(1); });
+  each([](const auto& a) { return tt::imag(a); }, [](C) { return i; });
+  each([](const auto& a) { return tt::arg(a); }, [](C p) { return i * p / std::norm(p); });
+  each([](const auto& a) { return tt::imag(tt::conj(a) * a * a); }, [](C p) { return C(2 * p.real() * p.imag(), std::norm(p) + 2 * p.imag() * p.imag()); });
+  CHECK(tt::grad([](const auto& a) { return tt::abs(a) * tt::abs(a); })(C(3, 4)) == C(6, 8));
+  CHECK(tt::grad([](const auto& a) { return tt::sum(tt::abs(a)); })(tt::tensor<C, 1>{{C(0, 0), C(0, 2)}})(0) == C(0));
+  CHECK(tt::grad([](const auto& a) { return tt::abs(a); })(C(0, 0)) == C(0));
+  CHECK(near(tt::grad([](const auto& a) { return tt::abs(tt::mean(a)); })(z)(2), (points[0] + points[1] + points[2] + points[3]) / std::abs(points[0] + points[1] + points[2] + points[3]) / 4.0));
+}
+
+TEST_CASE("real arguments inside complex functions") {
+  const auto z = array();
+  const tt::tensor<double, 1> r{{1, 2, 3, 4}};
+  const auto g = tt::grad([&](const auto& a) { return tt::sum(tt::real(tt::exp(a * z))); })(r);
+  for (int k = 0; k < 4; ++k) CHECK(std::abs(g(k) - (points[k] * std::exp(r(k) * points[k])).real()) < 1e-12 * std::abs(std::exp(r(k) * points[k])) + 1e-13);
+  const auto [gz, gr] = tt::grad<0, 1>([](const auto& a, const auto& b) { return tt::sum(tt::imag(a * b)); })(z, r);
+  for (int k = 0; k < 4; ++k) {
+    CHECK(near(gz(k), i * r(k)));
+    CHECK(gr(k) == points[k].imag());
+  }
+}
+
+TEST_CASE("products") {
+  const tt::tensor<C, 2> a{{C(1, 2), C(0, 1)}, {C(2, -1), C(1, 1)}}, b{{C(1, 0), C(3, 1)}, {C(-1, 2), C(2, 2)}};
+  const auto [ga, gb] = tt::grad<0, 1>([](const auto& x, const auto& y) { return tt::sum(tt::real(tt::matmul(x, y))); })(a, b);
+  for (int p = 0; p < 2; ++p)
+    for (int q = 0; q < 2; ++q) {
+      CHECK(near(ga(p, q), std::conj(b(q, 0) + b(q, 1))));
+      CHECK(near(gb(p, q), std::conj(a(0, p) + a(1, p))));
+    }
+  const auto z = array();
+  const auto g = tt::grad([&](const auto& x) { return tt::imag(tt::dot(x, z)); })(z);
+  for (int k = 0; k < 4; ++k) CHECK(near(g(k), i * std::conj(points[k])));
+}
+
+TEST_CASE("pullbacks and Jacobians") {
+  const auto z = array();
+  const auto r = tt::vjp([](const auto& a) { return tt::exp(a); }, z);
+  const auto g = r.pull(tt::tensor<C, 1>{{C(1, 2), C(1, 2), C(1, 2), C(1, 2)}});
+  for (int k = 0; k < 4; ++k) CHECK(near(g(k), std::conj(std::exp(points[k])) * C(1, 2)));
+  auto f = [](const auto& a) { return tt::exp(a) * a; };
+  const auto forward = tt::jacfwd(f, tt::holomorphic)(z), reverse = tt::jacrev(f, tt::holomorphic)(z);
+  for (int p = 0; p < 4; ++p)
+    for (int q = 0; q < 4; ++q) {
+      const C want = p == q ? std::exp(points[p]) * (1.0 + points[p]) : C(0);
+      CHECK(near(forward(p, q), want));
+      CHECK(near(reverse(p, q), want));
+    }
+}
+
+TEST_CASE("complex<float>") {
+  using F = std::complex<float>;
+  const tt::tensor<F, 1> z{{F(3, 4), F(1, -2)}};
+  CHECK(tt::grad([](const auto& a) { return tt::sum(tt::real(a * tt::conj(a))); })(z)(0) == F(6, 8));
+  CHECK(tt::grad([](const auto& a) { return tt::real(a * tt::conj(a)); })(F(3, 4)) == F(6, 8));
+}
+
+TEST_CASE("element types meet") {
+  const std::complex<float> a(1, 2); const C b(3, -1); const float f = 2.5f; const double d = 0.5;
+  auto [ga, gb, gf, gd] = tt::grad<0, 1, 2, 3>([](auto x, auto y, auto r, auto s) { return tt::real(tt::to<C>(x) * y * (r * s) * y); })(a, b, f, d);
+  static_assert(std::is_same_v<decltype(ga), std::complex<float>> && std::is_same_v<decltype(gf), float> && std::is_same_v<decltype(gd), double>);
+  CHECK(near(C(ga), std::conj(b * b * 1.25), 1e-6));
+  CHECK(near(gb, std::conj(2.0 * C(a) * b * 1.25)));
+  CHECK(near(double(gf), (C(a) * b * b * 0.5).real(), 1e-6));
+  CHECK(near(gd, (C(a) * b * b * 2.5).real()));
+  auto gz = tt::grad([](auto x) { return tt::abs(x) * tt::real(x) + tt::imag(x * x); })(b);
+  CHECK(near(gz, b / std::abs(b) * 3.0 + std::abs(b) + C(0, 1) * std::conj(2.0 * b)));
+}
+TEST_CASE("options and nestings, scalars") {
+  const C z(0.5, 0.25);
+  auto f = [](const auto& a) { using std::exp; return exp(a) * a; };
+  const C d1 = std::exp(z) * (1.0 + z), d2 = std::exp(z) * (2.0 + z);
+  CHECK(near(tt::vjp(f, z).pull(C(1, 2)), std::conj(d1) * C(1, 2)));
+  CHECK(near(tt::grad(f, tt::holomorphic, tt::strict)(z), d1));
+  CHECK(near(tt::grad([](auto a) { return tt::imag(a); }, tt::strict)(z), i));
+  CHECK_THROWS_AS(tt::grad<0>([](auto, auto b) { return b.imag(); }, tt::strict)(z, z), tt::domain_error);
+  CHECK(near(tt::jacfwd(f, tt::holomorphic)(z), d1));
+  CHECK(near(tt::jacrev(f, tt::holomorphic)(z), d1));
+  CHECK(near(tt::jacobian(f, tt::holomorphic)(z), d1));
+  CHECK(near(tt::hessian(f, tt::holomorphic)(z), d2));
+  CHECK(near(tt::grad(tt::grad(f, tt::holomorphic), tt::holomorphic)(z), d2));
+  CHECK(near(tt::hvp(f, z, C(1, 2), tt::holomorphic), d2 * C(1, 2)));
+  CHECK(near(tt::jvp(tt::grad([](const auto& a) { return tt::abs(a) * tt::abs(a); }), z, C(1, 2)).y_dot, 2.0 * C(1, 2)));
+  const auto l = tt::linearize(f, z);
+  CHECK(near(l.lin(C(1, 2)), d1 * C(1, 2)));
+  auto [v, g] = tt::value_and_grad(f, tt::holomorphic)(z);
+  CHECK(near(v, f(z))); CHECK(near(g, d1));
+  const tt::tensor<C, 1> zs{{z, C(1, 2)}};
+  const auto m = tt::vmap(tt::grad([](const auto& a) { return tt::abs(a) * tt::abs(a); }))(zs);
+  CHECK(near(m(1), C(2, 4)));
+  const auto h = tt::jacobian(f, tt::holomorphic)(zs);
+  CHECK(near(h(0, 0), d1)); CHECK(near(h(0, 1), 0));
+  CHECK_THROWS_AS(tt::grad<0>([](const auto&, const auto& b) { return tt::sum(tt::imag(b)); }, tt::strict)(zs, zs), tt::domain_error);
+  const tt::tensor<std::complex<float>, 1> fs{{std::complex<float>(1, 2)}};
+  CHECK(near(C(tt::jacrev(f, tt::holomorphic)(fs)(0, 0)), std::exp(C(1, 2)) * C(2, 2), 1e-6));
+  CHECK(near(C(tt::grad([](const auto& a) { return tt::sum(tt::real(a)); }, tt::strict)(fs)(0)), 1, 1e-6));
+  CHECK(near(C(tt::grad([](const auto& a) { return tt::real(a); }, tt::strict)(std::complex<float>(1, 2))), 1, 1e-6));
+}
