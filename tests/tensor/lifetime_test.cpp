@@ -265,3 +265,34 @@ TEST_CASE("blocks are freed from other threads") {
   const vec after = mine + 1;
   CHECK(after(1) == 2);
 }
+TEST_CASE("an expression that was moved from holds nothing: copying, moving and assigning it are harmless") {
+  vec a{1, 2}, b{3, 4};
+  auto e = a + b;
+  {
+    auto taken = std::move(e);
+    CHECK(tt::eval(taken)(1) == 6);
+  }
+  a = vec{5, 6};  // the old elements are gone now
+  auto copy = e;
+  auto again = std::move(e);
+  auto product = std::move(copy) * std::move(again);
+  static_cast<void>(product);
+  e = a + b;
+  CHECK(tt::eval(e)(0) == 8);
+}
+TEST_CASE("a tensor that went to another thread does not write under an expression that lives here") {
+  for (int round = 0; round < 20; ++round) {
+    vec a = tt::full<double>({500}, 1.0);
+    auto e = std::make_unique<decltype(a + 1.0)>(a + 1.0);
+    vec written;
+    std::thread other([&written, m = std::move(a)]() mutable {
+      m *= 3.0;
+      written = std::move(m);
+    });
+    const vec read = *e;
+    e.reset();
+    other.join();
+    CHECK(read(499) == 2);
+    CHECK(written(499) == 3);
+  }
+}

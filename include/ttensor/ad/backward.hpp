@@ -266,13 +266,13 @@ struct leaf_noter {
   back_record r;
   std::uint64_t keep;  // bit per leaf: a rule reads its value
   int leaf = 0, values = 0, targets = 0;
-  template <int Full, int InnerLevels, int Levels, class L> TTENSOR_NOINLINE void note(const L& l) {
+  template <int Full, int InnerLevels, class L> TTENSOR_NOINLINE void note(const L& l) {
     constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
     const bool kept = keep >> leaf++ & 1u;
     run::nest_plane n;
     for (int d = 0; d < Full; ++d) n.stride[d] = 0;
     l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
-      eval_detail::align<Full>(n, p, batch_levels_v<typename L::scalar>, Levels);
+      eval_detail::align<Full>(n, p, batch_levels_v<typename L::scalar>);
       saved_value& s = r.value[values];
       s.uniform = uniform;
       if (uniform) {
@@ -285,7 +285,7 @@ struct leaf_noter {
         const store<T> copy = copied<T>(own);
         s.keep = mem::block_ref(copy.block());
         s.ptr = own.ptr;
-        eval_detail::align<Full>(n, own, batch_levels_v<typename L::scalar>, Levels);
+        eval_detail::align<Full>(n, own, batch_levels_v<typename L::scalar>);
       }
       for (int d = 0; d < Full; ++d) r.value_stride[values * Full + d] = n.stride[d];
       ++values;

@@ -62,7 +62,7 @@ template <class S, class E, bool Value = false> struct statement_record {
   statement_record(const E& e, const dims<full>& x) {
     for (int d = 0; d < full; ++d) extent[d] = x[d];
     leaf_noter n{view(), info::kept()};
-    e.leaves([&](const auto& l) { n.template note<full, inner_levels, levels>(l); });
+    e.leaves([&](const auto& l) { n.template note<full, inner_levels>(l); });
   }
   back_record view() { return {extent, value, value_stride, target, target_stride}; }
 };

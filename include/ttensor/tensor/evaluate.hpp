@@ -11,12 +11,11 @@ namespace eval_detail {
 template <class L> using leaf_core = std::conditional_t<is_scalar_leaf_v<L> && batch_levels_v<typename L::scalar> == 0,
                                                         run::uniform<core_t<typename L::scalar>>, core_t<typename L::scalar>>;
 /// Strides of a plane aligned to the statement: batch axes from the oldest level, array axes from the right.
-template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const plane<Q>& p, int levels, int statement_levels) {
+template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const plane<Q>& p, int levels) {
   for (int d = 0; d < RT; ++d) to.stride[d] = 0;
   for (int d = 0; d < levels; ++d) to.stride[d] = p.extent[d] == 1 ? 0 : p.stride[d];
   const int own = Q - levels;
   for (int d = 0; d < own; ++d) to.stride[RT - own + d] = p.extent[levels + d] == 1 ? 0 : p.stride[levels + d];
-  static_cast<void>(statement_levels);
 }
 [[noreturn]] TTENSOR_NOINLINE inline void batch_mismatch(index_t a, index_t b) {
   raise<shape_error>("[vmap] mapped sizes differ: " + to_message(a) + " and " + to_message(b) + "; mapped axes must have one extent [TT-S05]");

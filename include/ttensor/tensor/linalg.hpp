@@ -125,7 +125,8 @@ struct cholesky_op {
   }
 };
 
-/// z with a z = b, a triangular; a' z = b when `transposed`. Only the lower (or the upper) triangle of a is read.
+/// z with a z = b, a triangular; a' z = b when `transposed`. Only the lower triangle of a is read, or the upper one with lower =
+/// false: for a Cholesky factor L, L' z = b is triangular_solve(L, b, true, true) or triangular_solve(transpose(L), b, false).
 /// Shapes    a: (..., n, n)   b: (..., n, m) or a vector (n,)   ->   (..., n, m), (..., n);  broadcast: leading axes
 /// Types     floating; integers are taken to double, half and bfloat16 computed in float
 /// Domain    a zero on the diagonal gives inf and NaN

@@ -231,5 +231,8 @@ struct mean_how {
 TTENSOR_REDUCTION(sum)
 TTENSOR_REDUCTION(mean)
 #undef TTENSOR_REDUCTION
+/// Of a scalar of a transform, as of an array of rank 0: what vmap leaves of a row of numbers.
+template <scalar_kind S> S sum(const S& s) { return s; }
+template <scalar_kind S> S mean(const S& s) { return s; }
 
 TTENSOR_END

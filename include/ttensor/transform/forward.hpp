@@ -165,7 +165,7 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
 template <class... O, class F, class... A, class... V> auto checked(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   using Forced = options::forced_chain<O...>;
   static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
-                "ttensor: jvp with respect to an argument without floating-point parts (an integer?); pass 2.0 instead of 2, or allow_int");
+                "ttensor: jvp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate templated on its scalar");
   if constexpr (options::has<strict_t, O...> && !probing_v<A..., V..., Forced>)
     std::apply([&](const auto&... p) { require_dependence([&](const auto& d) { return run<Forced>(f, a, d).y_dot; }, p...); }, a);
   return run<Forced>(f, a, v);

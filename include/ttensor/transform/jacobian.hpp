@@ -203,7 +203,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
     else return at(args, std::tuple(std::get<normal(N, count)>(args)...), a...);
   }
   template <class Args, class X, class... A> auto at(const Args& args, const X& x, const A&... a) const {
-    static_assert(tree::leaf_count<X>::value > 0, "ttensor: Jacobian with respect to an argument without floating-point parts");
+    static_assert(tree::leaf_count<X>::value > 0, "ttensor: Jacobian with respect to an argument without floating-point parts; pass 2.0 instead of 2, and make a struct an aggregate templated on its scalar");
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
@@ -232,6 +232,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
 };
 namespace jacobian_detail {
 template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O...) {
+  options::check<O...>();
   constexpr int v[] = {N..., 0};
   static_assert([&] {
     for (std::size_t i = 0; i < sizeof...(N); ++i)

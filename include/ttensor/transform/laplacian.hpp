@@ -16,7 +16,7 @@ template <class F, class... O> struct laplacian_function {
     return forward_detail::of_one<O...>([&](const auto& t) { return forward_detail::of_one<O...>(f, t, v).y_dot; }, x, v).y_dot;
   }
   template <class X> auto run(const X& x) const {
-    static_assert(tree::leaf_count<X>::value > 0, "ttensor: laplacian with respect to an argument without floating-point parts");
+    static_assert(tree::leaf_count<X>::value > 0, "ttensor: laplacian with respect to an argument without floating-point parts; pass 2.0 instead of 2, and make a struct an aggregate templated on its scalar");
     tree::for_each([]<class L>(const L&) { static_assert(!is_complex_v<elem_t<scalar_t<L>>>, "ttensor: laplacian wants real arguments; give the real and the imaginary part"); }, x);
     using Y = decltype(second(x, x));
     if constexpr (probing_v<Y>) {
@@ -39,6 +39,9 @@ template <class F, class... O> struct laplacian_function {
 /// Sum of the second derivatives of f along its argument's elements: a scalar, a tensor or a tree.
 /// Shapes    the shape of f's result (a vector-valued f gives one Laplacian for each element)
 /// Cost      one evaluation in second-order forward mode for each element of the argument
-template <class F, class... O> auto laplacian(F f, O...) { return laplacian_function<F, O...>{static_cast<F&&>(f)}; }
+template <class F, class... O> auto laplacian(F f, O...) {
+  options::check<O...>();
+  return laplacian_function<F, O...>{static_cast<F&&>(f)};
+}
 
 TTENSOR_END

@@ -12,7 +12,8 @@ inline constexpr has_aux_t has_aux{};
 inline constexpr allow_int_t allow_int{};
 inline constexpr strict_t strict{};
 inline constexpr holomorphic_t holomorphic{};
-/// Tangents or cotangents carried at once by Jacobians; changes cost, never values. 0 is an error: domain_error [TT-D02].
+/// At most how many tangents or cotangents Jacobians carry at once; never changes values. They carry one at a time now, so it has
+/// no effect yet. 0 is an error: domain_error [TT-D02].
 struct chunk_size {
   index_t n;
   explicit chunk_size(index_t n_) : n(n_) {
@@ -33,6 +34,11 @@ template <> inline constexpr bool is_option_v<strict_t> = true;
 template <> inline constexpr bool is_option_v<holomorphic_t> = true;
 template <> inline constexpr bool is_option_v<chunk_size> = true;
 template <class C> inline constexpr bool is_option_v<closing_over_t<C>> = true;
+/// After the callable stand options and nothing else.
+template <class... O> constexpr void check() {
+  static_assert((is_option_v<O> && ...), "ttensor: what follows the function here must be an option (has_aux, strict, allow_int, holomorphic, "
+                                         "chunk_size{n}, closing_over(x...), in vmap also in_axes, out_axes); arguments go into the second call");
+}
 template <class... A> auto list_of(const A&...) {
   auto one = []<class T>(std::type_identity<T>) {
     if constexpr (is_option_v<T>) return std::tuple<std::type_identity<T>>{};

@@ -298,7 +298,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
     static_assert(i >= 0 && i < static_cast<int>(sizeof...(A)), "ttensor: an argument number of grad is out of range");
     if constexpr (i >= 0 && i < static_cast<int>(sizeof...(A)) && !options::has<allow_int_t, O...>)
       static_assert(tree::leaf_count<at_t<i, type_list<A...>>>::value > 0,
-                    "ttensor: grad with respect to an argument without floating-point parts (an integer?); pass 2.0 instead of 2, or allow_int");
+                    "ttensor: grad with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate templated on its scalar");
     return true;
   }
   template <class Y> static decltype(auto) main(const Y& y) {
@@ -337,11 +337,13 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
 ///           argument, which otherwise give zeros; compile errors for results that are not scalars
 /// Source    reverse accumulation: Linnainmaa 1970; one fused backward loop a statement
 template <int... N, class F, class... O> auto grad(F f, O...) {
+  options::check<O...>();
   if constexpr (sizeof...(N) == 0) return grad_function<false, F, type_list<O...>, 0>{static_cast<F&&>(f)};
   else return grad_function<false, F, type_list<O...>, N...>{static_cast<F&&>(f)};
 }
 /// The value beside the gradient: {value, grad}, or {value, grad, aux} with has_aux.
 template <int... N, class F, class... O> auto value_and_grad(F f, O...) {
+  options::check<O...>();
   if constexpr (sizeof...(N) == 0) return grad_function<true, F, type_list<O...>, 0>{static_cast<F&&>(f)};
   else return grad_function<true, F, type_list<O...>, N...>{static_cast<F&&>(f)};
 }

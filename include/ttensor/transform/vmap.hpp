@@ -37,6 +37,9 @@ template <class Ax, int I, int N> struct entry { static_assert(!sizeof(Ax), "tte
 template <class Ax, int I, int N> using entry_t = typename entry<Ax, I, N>::type;
 template <int A, int I, int N> struct entry<axis_t<A>, I, N> { using type = axis_t<A>; };
 template <int I, int N> struct entry<none_t, I, N> { using type = none_t; };
+template <class O> inline constexpr bool is_axes_v = std::is_same_v<O, first_unmapped>;
+template <class... A> inline constexpr bool is_axes_v<in_axes_tree_t<A...>> = true;
+template <int A> inline constexpr bool is_axes_v<out_axes_t<A>> = true;
 template <int I, int N> struct entry<first_unmapped, I, N> { using type = std::conditional_t<I == 0, none_t, axis_t<0>>; };
 template <class... A, int I, int N> struct entry<in_axes_tree_t<A...>, I, N> {
   static_assert(sizeof...(A) == N, "ttensor: the axes of vmap must match the arguments: one entry for each argument, or for each part of a tree");
@@ -237,7 +240,12 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
 ///           A result S<T> becomes S<stacked<T, 1>>, and such an argument is seen as S<T>; static fields stay as they are
 /// Throws    shape_error [TT-S05, TT-S17]: mapped sizes differ, nothing to map; axis_error [TT-A01, TT-A03]: out_axes<none> on a mapped result
 /// Source    JAX, jax.vmap
-template <class F, class... O> auto vmap(F f, O...) { return vmap_function<F, type_list<O...>>{static_cast<F&&>(f)}; }
+template <class F, class... O> auto vmap(F f, O...) {
+  static_assert(((options::is_option_v<O> || vmap_detail::is_axes_v<O>) && ...), "ttensor: what follows the function here must be in_axes<...>, "
+                "in_axes_tree(...), out_axes<n> or an option; arguments go into the second call");
+  static_assert(!options::has<has_aux_t, O...>, "ttensor: vmap maps everything that f returns, an auxiliary part too; leave has_aux out");
+  return vmap_function<F, type_list<O...>>{static_cast<F&&>(f)};
+}
 /// Gradient with respect to the first argument for every example: vmap(grad(f), in_axes<none, 0, ...>).
 /// Shapes    params as f takes them, the others with the examples as axis 0 -> the gradient's tree, every leaf with the
 ///           examples as axis 0: for an aggregate P<T> a P<stacked<T, 1>>
