@@ -1,6 +1,7 @@
 // Running a flat program on values: forward, and the reverse sweep of the same program. The values are whatever the
 // executor loads: numbers, SIMD packs, or duals of them. All intermediates live in registers.
 #pragma once
+#include "../num/math.hpp"
 #include "program.hpp"
 
 TTENSOR_BEGIN
