@@ -32,6 +32,7 @@ def bits(x):
 ONE = {name: f for name, f, _ in gate_special.UNARY}
 TWO = {name: f for name, f, _ in gate_special.BINARY}
 UNARY = {**{n: ONE[n] for n in ONE if n not in ("lgamma", "digamma", "leaky_relu", "elu")},
+         "real": lambda x: x, "imag": lambda x: mp.mpf(0), "conj": lambda x: x, "arg": lambda x: mp.pi if x < 0 else mp.mpf(0),
          "neg": lambda x: -x, "sign": mp.sign, "floor": mp.floor, "ceil": mp.ceil, "round": mp.nint, "trunc": trunc,
          "isnan": lambda x: False, "isinf": lambda x: False, "isfinite": lambda x: True,
          "logical_not": lambda x: not x > 0, "bit_not": lambda x: ~bits(x) > 3, "cast": lambda x: x}

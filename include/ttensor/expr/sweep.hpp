@@ -91,7 +91,7 @@ template <class To, class From> TTENSOR_HD TTENSOR_INLINE constexpr To convert_v
 
 namespace sweeping {
 template <class P> inline constexpr bool is_tag = std::is_same_v<P, unit> || std::is_same_v<P, minus_unit> || std::is_same_v<P, no_partial> || std::is_same_v<P, conjugated> || is_when<P> || is_unless<P> || is_tie<P>;
-template <class P> constexpr bool complex_partial() {
+template <class P> TTENSOR_HD constexpr bool complex_partial() {
   if constexpr (is_tag<P>) return false;
   else if constexpr (is_both<P>) return is_complex_value_v<decltype(P::p)>;
   else return is_complex_value_v<P>;
