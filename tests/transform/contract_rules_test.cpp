@@ -1,4 +1,4 @@
-// The contract of the transforms, rules 12 to 22; values are closed forms. Rule 21 stands in tests/compile_fail/contract.cpp.
+// The contract of the transforms, rules 12 to 22; values are closed forms. Rule 21 stands in complex_test.cpp and tests/compile_fail/complex.cpp.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -330,40 +330,20 @@ struct token_ptr {
   explicit operator bool() const { return t != nullptr; }
   const slot_token* operator->() const { return t; }
 };
-class token_ref {
+class token_ref : public mem::shared_cell<slot_token> {
  public:
   token_ref() = default;
-  token_ref(std::uint64_t serial, std::uint32_t id) : t_(new slot_token(serial, id)) {}
-  explicit token_ref(token_ptr p) : t_(p.t) {
-    if (t_) ++t_->holders;
+  token_ref(std::uint64_t serial, std::uint32_t id) : shared_cell(new slot_token(serial, id)) {}
+  explicit token_ref(token_ptr p) : shared_cell(p.t) {
+    if (c_) ++c_->holders;
   }
-  operator token_ptr() const { return {t_}; }
+  operator token_ptr() const { return {c_}; }
   /// Gives its hold away, for a list of holds.
   TTENSOR_INLINE mem::hold release() noexcept {
-    const mem::hold h = t_ ? reinterpret_cast<mem::hold>(static_cast<mem::counted*>(t_)) | mem::counted_hold : mem::no_hold;
-    t_ = nullptr;
+    const mem::hold h = c_ ? reinterpret_cast<mem::hold>(static_cast<mem::counted*>(c_)) | mem::counted_hold : mem::no_hold;
+    c_ = nullptr;
     return h;
   }
-  token_ref(const token_ref& o) : t_(o.t_) {
-    if (t_) ++t_->holders;
-  }
-  token_ref(token_ref&& o) noexcept : t_(o.t_) { o.t_ = nullptr; }
-  token_ref& operator=(token_ref o) noexcept {
-    std::swap(t_, o.t_);
-    return *this;
-  }
-  ~token_ref() {
-    if (t_) drop(t_);
-  }
-  explicit operator bool() const { return t_ != nullptr; }
-  const slot_token* operator->() const { return t_; }
-  bool shared() const { return t_->holders > 1; }
-
- private:
-  TTENSOR_NOINLINE static void drop(slot_token* t) noexcept {  // a call where expressions of many leaves are dropped
-    if (--t->holders == 0) delete t;
-  }
-  slot_token* t_ = nullptr;
 };
 
 TTENSOR_END

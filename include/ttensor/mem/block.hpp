@@ -231,7 +231,7 @@ TTENSOR_NOINLINE inline void copy_holds(hold* to, const hold* h, int n) noexcept
   }
 }
 
-/// What a tensor of a scalar kind shares with its views: a C with a count `holders` that starts at 1, on one thread.
+/// Counted on one thread: a C with a count `holders` that starts at 1, such as what a tensor of a scalar kind shares with its views.
 template <class C> class shared_cell {
  public:
   shared_cell() = default;
@@ -251,11 +251,13 @@ template <class C> class shared_cell {
   C* operator->() const { return c_; }
   bool shared() const { return c_->holders > 1; }
 
+ protected:
+  C* c_ = nullptr;
+
  private:
-  TTENSOR_NOINLINE static void drop(C* c) {
+  TTENSOR_NOINLINE static void drop(C* c) noexcept {
     if (--c->holders == 0) delete c;
   }
-  C* c_ = nullptr;
 };
 
 /// The shared identity of a tensor and its views. The cell lives in the header of the tensor's first block.

@@ -166,7 +166,7 @@ template <int Planes, class S, int F> TTENSOR_INLINE bool run_flat(store<S>& out
     flat = flat && b && cell.size() == n && cell.unique_except(held);
   });
   if (!flat) return false;
-  run::launch_flat(type.kernel, c, Planes, type.lanes, n, type.cost);
+  run::launch_flat(type.kernel, c, type.planes, type.lanes, n, type.cost);
   return true;
 }
 /// Through the planner: in the memory of `out` where that is free, else in fresh memory.

@@ -36,9 +36,6 @@ template <int Full, int R> dims<Full> output_strides(const dims<Full>& extent, c
   }
   return s;
 }
-template <class V> void fill_identity(V* p, index_t n, const V& v) {
-  for (index_t i = 0; i < n; ++i) p[i] = v;
-}
 }  // namespace reduce_detail
 
 namespace reduce_detail {
