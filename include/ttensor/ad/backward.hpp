@@ -205,7 +205,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   s.lanes = l.lanes;
   s.cost = l.cost;
   s.overlapping = overlapping;
-  run::driver(s, l.kernel, *l.sums).run();
+  run::sum_driver(s, l.kernel, *l.sums).run();
 
   for (int i = 0; i < strided_count; ++i) {
     const int g = strided[static_cast<std::size_t>(i)].target;

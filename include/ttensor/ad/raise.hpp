@@ -19,6 +19,7 @@ template <class X, class S, int R, bool O> auto raised(const leaf<S, R, O>& l) {
     else return leaf<var<Y>, R>{{statement_rule<Y>::evaluate(l, l.shape()).snap(), {}}, layout_map<R>::row_major(l.shape())};
   }
 }
+template <class X, class T, int R> auto raised(const whole_leaf<T, R>& l) { return l; }
 template <class X, class S> auto raised(const scalar_leaf<S>& l) {
   if constexpr (!is_older_v<S, X>) return l;
   else return scalar_leaf<raised_t<S, X>>{raised_t<S, X>(reelem_t<X, elem_t<S>>(l.value))};

@@ -35,6 +35,7 @@ template <class S, int R, bool O> auto untape_leaf(const leaf<S, R, O>& l) {
   if constexpr (has_var_v<S> && is_differentiable_v<elem_t<S>>) return leaf<untaped_t<S>, R, O>{untape(l.data), l.map};
   else return l;
 }
+template <class T, int R> auto untape_leaf(const whole_leaf<T, R>& l) { return l; }
 template <class S> auto untape_leaf(const scalar_leaf<S>& l) {
   if constexpr (has_var_v<S>) return scalar_leaf<untaped_t<S>>{untape_scalar(l.value)};
   else return l;

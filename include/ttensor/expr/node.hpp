@@ -64,6 +64,20 @@ template <class S, int R, bool Owns = true> struct leaf {
   }
 };
 
+/// A whole tensor of numbers inside a tree, in as few words as say it all: the elements follow the header of their block.
+template <class T, int R> struct whole_leaf {
+  using ttensor_expression = void;
+  using scalar = T;
+  static constexpr int rank = R;
+  const T* base;
+  dims<R> extent;
+  dims<R> shape() const { return extent; }
+  template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(extent); }
+  template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
+  template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, plane<R>{base, extent, shape::row_major(extent), mem::block_of(base)}); }
+  leaf<T, R, false> general() const { return {{{mem::block_of(base)}, base}, layout_map<R>::row_major(extent)}; }
+};
+
 /// A scalar of any kind standing in an expression; held by value. Numbers are run-time arguments of the program.
 template <class S> struct scalar_leaf {
   using ttensor_expression = void;
@@ -82,24 +96,31 @@ template <class E> inline constexpr bool is_scalar_leaf_v = false;
 template <class S> inline constexpr bool is_scalar_leaf_v<scalar_leaf<S>> = true;
 
 namespace expr {
-/// An expression in prefix order, for the error text: {name, n} is an operator of n operands, {nullptr, 0} an operand.
+/// An expression in prefix order, for the error text: {name, n, 0} is an operator of n operands, {nullptr, n, p} an operand of n axes and
+/// p planes.
 struct shape_step {
   const char* name;
-  int operands;
+  int count, planes;
 };
 struct operand_shape {
   index_t extent[16];
   int rank;
 };
-/// Shape of the expression that starts at `step`; throws at the first operator whose operands do not broadcast.
-TTENSOR_NOINLINE inline operand_shape fold_shape(const shape_step*& step, const operand_shape*& operand) {
+/// Shape of the expression that starts at `step`; throws at the first operator whose operands do not broadcast. `own`: extents of
+/// the operands' planes, `axes` of each, aligned from the right.
+TTENSOR_NOINLINE inline operand_shape fold_shape(const shape_step*& step, const index_t*& own, int axes) {
   const shape_step op = *step++;
-  if (!op.name) return *operand++;
   operand_shape s{{}, 0};
+  if (!op.name) {
+    s.rank = op.count;
+    for (int d = 0; d < s.rank; ++d) s.extent[d] = own[axes - s.rank + d];
+    own += op.planes * axes;
+    return s;
+  }
   message text;
   bool ok = true;
-  for (int i = 0; i < op.operands; ++i) {
-    const operand_shape x = fold_shape(step, operand);
+  for (int i = 0; i < op.count; ++i) {
+    const operand_shape x = fold_shape(step, own, axes);
     text += (i ? message(" and ") : message()) + shape_text(x.extent, x.rank);
     for (; s.rank < x.rank; ++s.rank) {
       for (int d = s.rank; d > 0; --d) s.extent[d] = s.extent[d - 1];
@@ -117,7 +138,7 @@ TTENSOR_NOINLINE inline operand_shape fold_shape(const shape_step*& step, const 
 }
 template <class E> inline constexpr int steps_v = 1;
 template <class E> struct steps_of {
-  static constexpr void write(shape_step*& to) { *to++ = {nullptr, 0}; }
+  static constexpr void write(shape_step*& to) { *to++ = {nullptr, E::rank, planes_v<core_t<typename E::scalar>>}; }
 };
 template <class E> inline constexpr auto step_table = [] {
   array<shape_step, steps_v<E>> table{};
@@ -125,20 +146,28 @@ template <class E> inline constexpr auto step_table = [] {
   steps_of<E>::write(to);
   return table;
 }();
-[[noreturn]] TTENSOR_NOINLINE inline void shapes_differ(const shape_step* step, const operand_shape* operand) {
-  fold_shape(step, operand);
+[[noreturn]] TTENSOR_NOINLINE inline void shapes_differ(const shape_step* step, const index_t* own, int axes) {
+  fold_shape(step, own, axes);
   __builtin_unreachable();
 }
 /// The shapes in `e` do not broadcast: throws, naming the operator. Takes no address of `e`, which may live in registers.
 template <class E> [[noreturn]] TTENSOR_INLINE void shapes_differ(const E& e) {
-  operand_shape shape[steps_v<E>];
-  int n = 0;
+  constexpr int axes = 16;
+  constexpr auto& table = step_table<E>;
+  constexpr int planes = [] {
+    int n = 0;
+    for (const shape_step& s : table.v) n += s.planes;
+    return n;
+  }();
+  index_t own[planes * axes], *at = own;
+  int step = 0;
   e.shapes([&]<int Q>(const dims<Q>& x) {
-    static_assert(Q <= 16, "ttensor: at most 16 axes");
-    for (int d = 0; d < Q; ++d) shape[n].extent[d] = x[d];
-    shape[n++].rank = Q;
+    static_assert(Q <= axes, "ttensor: at most 16 axes");
+    while (table.v[step].name) ++step;
+    for (int d = 0; d < Q; ++d) at[axes - Q + d] = x[d];
+    at += axes * table.v[step++].planes;
   });
-  shapes_differ(step_table<E>.v, shape);
+  shapes_differ(table.v, own, axes);
 }
 }  // namespace expr
 
@@ -177,7 +206,7 @@ template <class Op, class... A> inline constexpr bool is_node_v<node<Op, A...>> 
 template <class Op, class... A> inline constexpr int expr::steps_v<node<Op, A...>> = (1 + ... + expr::steps_v<A>);
 template <class Op, class... A> struct expr::steps_of<node<Op, A...>> {
   static constexpr void write(shape_step*& to) {
-    *to++ = {Op::name, static_cast<int>(sizeof...(A))};
+    *to++ = {Op::name, static_cast<int>(sizeof...(A)), 0};
     (steps_of<A>::write(to), ...);
   }
 };
@@ -219,6 +248,7 @@ template <class E, int Holds> struct owned : E {
     }
   }
 };
+template <int D, class Body, class... B> struct let_node;
 namespace expr {
 /// What an operand becomes inside a tree, and the holds that it passes to the root.
 template <class E> struct in_tree {
@@ -239,12 +269,14 @@ template <class S, int R> struct in_tree<leaf<S, R>> {
   TTENSOR_INLINE static type strip(const leaf<S, R>& l) { return {l.data.bare(), l.map}; }
   template <int First, class O> TTENSOR_INLINE static void give(leaf<S, R>& l, O& to) { l.data.template give<First>(to.held); }
 };
+template <class A> inline constexpr bool is_whole_v = depth_v<scalar_t<A>> == 0 && requires { typename A::ttensor_whole; };
 template <array_object A> struct in_tree<A> {  // without a leaf that would hold and give up at once
   using leaf = decltype(std::declval<const A&>().as_leaf());
-  using type = typename in_tree<leaf>::type;
+  using type = typename std::conditional_t<is_whole_v<A>, std::type_identity<whole_leaf<scalar_t<A>, A::rank>>, in_tree<leaf>>::type;
   static constexpr int holds = in_tree<leaf>::holds;
   TTENSOR_INLINE static type strip(const A& a) {
-    if constexpr (std::is_same_v<leaf, type>) return a.as_leaf();
+    if constexpr (is_whole_v<A>) return {a.elements().bare().base, a.shape()};
+    else if constexpr (std::is_same_v<leaf, type>) return a.as_leaf();
     else return {a.elements().bare(), a.map()};
   }
   template <int First, class O> TTENSOR_INLINE static void give(const A& a, O& to) {
@@ -253,12 +285,22 @@ template <array_object A> struct in_tree<A> {  // without a leaf that would hold
 };
 template <class E, int Holds> inline constexpr int steps_v<owned<E, Holds>> = steps_v<E>;
 template <class E, int Holds> struct steps_of<owned<E, Holds>> : steps_of<E> {};
+/// True of a tree whose leaves show its whole shape: nothing is bound outside of its operators.
+template <class E> inline constexpr bool shows_shape_v = true;
+template <class Op, class... A> inline constexpr bool shows_shape_v<node<Op, A...>> = (shows_shape_v<A> && ...);
+template <int D, class Body, class... B> inline constexpr bool shows_shape_v<let_node<D, Body, B...>> = false;
+/// The steps of such a tree, else null.
+template <class E> constexpr const shape_step* steps_to_show() {
+  if constexpr (shows_shape_v<E>) return step_table<E>.v;
+  else return nullptr;
+}
 /// The tree of an expression, without its holds.
 template <class E> const E& tree(const E& e) { return e; }
 template <class E, int Holds> const E& tree(const owned<E, Holds>& e) { return e; }
 /// A leaf that keeps its elements by itself.
 template <class L> const L& keeping(const L& l) { return l; }
 template <class S, int R> leaf<S, R> keeping(const leaf<S, R, false>& l) { return {l.data.owning(), l.map}; }
+template <class T, int R> leaf<T, R> keeping(const whole_leaf<T, R>& l) { return keeping(l.general()); }
 }  // namespace expr
 
 /// Placeholder K of the `let` at nesting depth D: the only leaves whose identity the type shows.

@@ -28,6 +28,8 @@ struct block {
   void* data() { return this + 1; }
 };
 static_assert(sizeof(block) == 64, "block headers keep the data 64-byte aligned");
+/// The block whose elements start at `data`; null for null.
+TTENSOR_INLINE block* block_of(const void* data) { return data ? static_cast<block*>(const_cast<void*>(data)) - 1 : nullptr; }
 
 // Threads are numbered; a number is never used again, so a block can name an owner that has ended.
 inline std::atomic<std::uint64_t> last_thread_id{0};

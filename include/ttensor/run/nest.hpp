@@ -118,12 +118,46 @@ TTENSOR_NOINLINE inline void copy_elements(int bytes, char* to, index_t to_step,
 }
 }  // namespace nest_detail
 
+/// Runs a kernel along one axis of n elements. Planes whose stride is not 0 or 1 pass through a buffer, as many elements at a time as fit.
+TTENSOR_NOINLINE inline void run_line(rows_kernel k, const nest_plane* plane, int planes, int lanes, index_t n) {
+  constexpr index_t room = 32 << 10;
+  alignas(64) char buffer[room + 64 * max_planes];
+  cursor c[max_planes];
+  index_t bytes = 0, stride[max_planes];  // of an element in the buffer; of a plane that passes through it, else 0
+  for (int p = 0; p < planes; ++p) {
+    const nest_plane& q = plane[p];
+    c[p] = {q.ptr, q.stride[0] == 0 && q.how != access::output ? 0 : index_t(lanes) * q.bytes};  // an output stands still only if it is one element
+    stride[p] = q.stride[0] == 0 || q.stride[0] == 1 ? 0 : q.stride[0] * q.bytes;
+    if (stride[p]) bytes += q.bytes;
+  }
+  if (bytes == 0) return k(c, n, nullptr, 1);
+  const index_t step = room / bytes / 16 * 16;  // whole packs; at least 16, whatever the planes
+  for (index_t i = 0; i < n; i += step) {
+    const index_t w = n - i < step ? n - i : step;
+    for (int after = 0; after < 2; ++after) {  // inputs before the kernel, outputs after it
+      char* at = buffer;
+      for (int p = 0; p < planes; ++p) {
+        const index_t b = plane[p].bytes, t = stride[p];
+        if (t == 0) continue;
+        char* far = plane[p].ptr + i * t;
+        if (!after) c[p].ptr = at;
+        if ((plane[p].how == access::output) == bool(after)) nest_detail::copy_elements(plane[p].bytes, after ? far : at, after ? t : b, after ? at : far, after ? b : t, w);
+        at += (w * b + 63) / 64 * 64;
+      }
+      if (!after) k(c, w, nullptr, 1);
+    }
+    for (int p = 0; p < planes; ++p)
+      if (!stride[p]) c[p].ptr += w / lanes * c[p].step;
+  }
+}
+
 /// Calls the kernel over a part of a nest. Planes whose inner stride is not 0 or 1 pass through tiles; a transposed plane is
 /// gathered in blocks that read and write whole registers.
 class walker {
  public:
   walker(const nest& s, rows_kernel k, bool accumulates) : s_(s), rows_kernel_(k), accumulates_(accumulates) {}
-  walker(const nest& s, kernel k, bool accumulates) : s_(s), kernel_(k), accumulates_(accumulates) {}
+  walker(const nest& s, kernel k, bool accumulates) : s_(s), kernel_(k), each_(&walker::call_each), accumulates_(accumulates) {}
+  walker(const walker& o) : s_(o.s_), rows_kernel_(o.rows_kernel_), kernel_(o.kernel_), each_(o.each_), accumulates_(o.accumulates_) {}
 
   bool through_tile(int p) const {
     const index_t t = s_.plane[p].stride[s_.rank - 1];
@@ -157,7 +191,7 @@ class walker {
 
   void call(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if (rows_kernel_) rows_kernel_(c, n, down, rows);
-    else call_each(c, n, down, rows);
+    else (this->*each_)(c, n, down, rows);
   }
   TTENSOR_NOINLINE void call_each(const cursor* c, index_t n, const index_t* down, index_t rows) {
     alignas(64) char repeated[max_planes * 128];
@@ -238,6 +272,7 @@ class walker {
   const nest& s_;
   rows_kernel rows_kernel_ = nullptr;
   kernel kernel_ = nullptr;
+  void (walker::*each_)(const cursor*, index_t, const index_t*, index_t) = nullptr;  // so that who has no such kernel does not compile its calls
   bool accumulates_;
   cursor c_[max_planes];
   index_t down_[max_planes];

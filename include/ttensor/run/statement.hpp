@@ -12,7 +12,7 @@ struct statement_type {
   rows_kernel kernel;
   const plane_facts* facts;
   int planes, outs, lanes, cost;
-  const accumulation* sums;  // of a reduction, else null
+  const expr::shape_step* steps;  // for the text of an error; null when the leaves do not show the shape
 };
 
 /// Planes of a statement over F axes, batch axes first; the outputs come first. A leaf's strides are as the leaf has them
@@ -24,6 +24,21 @@ template <int F> struct statement_planes {
   dims<F>* own;         // extents of a leaf plane, 1 where it has no axis
   dims<F> extent{};     // of the statement
 
+  /// Sets extents from axis `first` on from those of the leaves; throws where they do not broadcast.
+  TTENSOR_NOINLINE void broadcast(int first) {
+    bool ok = true;
+    for (int d = first; d < F; ++d) {
+      index_t e = 1;
+      for (int k = type.outs; k < type.planes; ++k) {
+        const index_t n = own[k][d];
+        if (n == 1) continue;
+        ok = ok && (e == 1 || e == n);
+        e = n;
+      }
+      extent[d] = e;
+    }
+    if (TTENSOR_UNLIKELY(!ok)) expr::shapes_differ(type.steps, own[type.outs].v, F);
+  }
   /// Gives every leaf plane its element size, and stride 0 on axes along which it is repeated.
   TTENSOR_NOINLINE void align() {
     for (int k = type.outs; k < type.planes; ++k) {
@@ -60,17 +75,12 @@ template <int F> struct statement_planes {
     plane[k].how = access::output;
     for (int d = 0; d < F; ++d) plane[k].stride[d] = extent[d] == 1 ? 0 : stride[d];
   }
-  /// One run over all elements, for planes that are all whole; `reduces`: the outputs are one element.
-  TTENSOR_NOINLINE void run_flat(bool reduces = false) {
+  /// One run over all elements, for planes that are all whole.
+  TTENSOR_NOINLINE void run_flat() {
     const index_t n = shape::size(extent);
-    if (reduces && n > type.sums->run) return run_planned();
     cursor c[max_planes];
-    for (int k = 0; k < type.planes; ++k) {
-      const bool still = type.facts[k].uniform || (reduces && k < type.outs);
-      c[k] = {plane[k].ptr, still ? 0 : index_t(type.lanes) * type.facts[k].bytes};
-    }
-    if (reduces) type.kernel(c, n, nullptr, 1);
-    else if (n) launch_flat(type.kernel, c, type.planes, type.lanes, n, type.cost);
+    for (int k = 0; k < type.planes; ++k) c[k] = {plane[k].ptr, type.facts[k].uniform ? 0 : index_t(type.lanes) * type.facts[k].bytes};
+    if (n) launch_flat(type.kernel, c, type.planes, type.lanes, n, type.cost);
   }
   nest loops() {
     nest s;
@@ -84,9 +94,12 @@ template <int F> struct statement_planes {
   }
   /// Through the planner, into the outputs that were set; after align().
   TTENSOR_NOINLINE void run_planned() {
-    nest s = loops();
-    if (type.sums) driver(s, type.kernel, *type.sums).run();
-    else driver(s, type.kernel).run();
+    if constexpr (F == 1 && !has_threads) {
+      if (extent[0] != 0) run_line(type.kernel, plane, type.planes, type.lanes, extent[0]);
+    } else {
+      nest s = loops();
+      map_driver(s, type.kernel).run();
+    }
   }
 };
 

@@ -41,6 +41,11 @@ template <auto Shape> constexpr bool all_static() {
   if constexpr (std::is_integral_v<decltype(Shape)>) return false;
   else return decltype(Shape)::all_static;
 }
+template <auto Shape> constexpr bool all_dynamic() {
+  for (int d = 0; d < rank_of<Shape>(); ++d)
+    if (extent_of<Shape>(d) != dyn) return false;
+  return true;
+}
 template <auto Shape> constexpr dims<rank_of<Shape>()> static_dims() {  // dynamic extents as 0
   dims<rank_of<Shape>()> e{};
   for (int d = 0; d < rank_of<Shape>(); ++d) e[d] = extent_of<Shape>(d) == dyn ? 0 : extent_of<Shape>(d);

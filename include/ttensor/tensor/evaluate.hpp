@@ -20,10 +20,6 @@ template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const pl
 [[noreturn]] TTENSOR_NOINLINE inline void batch_mismatch(index_t a, index_t b) {
   raise<shape_error>("[vmap] mapped sizes differ: " + to_message(a) + " and " + to_message(b) + "; mapped axes must have one extent [TT-S05]");
 }
-template <class Kernel> constexpr const run::accumulation* sums_of() {
-  if constexpr (requires { Kernel::sums; }) return &Kernel::sums;
-  else return nullptr;
-}
 template <int F, int B> TTENSOR_INLINE void set_extent(run::statement_planes<F>& st, const dims<B>& batch, const dims<F - B>& shape) {
   for (int d = 0; d < B; ++d) st.extent[d] = batch[d];
   for (int d = B; d < F; ++d) st.extent[d] = shape[d - B];
@@ -82,7 +78,7 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
   static constexpr int planes = table::count, outs = planes_v<out_core>;
   static_assert(planes <= run::max_planes, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
   static constexpr auto plane_facts = table::facts();
-  static constexpr run::statement_type constants{kernel::launch, plane_facts.v, planes, outs, kernel::N, kernel::cost, eval_detail::sums_of<kernel>()};
+  static constexpr run::statement_type constants{kernel::launch, plane_facts.v, planes, outs, kernel::N, kernel::cost, expr::steps_to_show<E>()};
   using base = run::statement_planes<full_rank>;
 
   statement(const statement&) = delete;
@@ -133,7 +129,7 @@ template <class S, int F> TTENSOR_NOINLINE store<S> run_fresh(run::statement_pla
   for (int d = 0; d < B; ++d) batch[d] = st.extent[d];
   store<S> out = store<S>::make(size_of<B>(st.extent), batch);
   connect_whole(out, st);
-  st.flat() ? st.run_flat() : st.run_planned();
+  st.run_planned();
   ++counts.loops;
   return out;
 }
@@ -148,57 +144,99 @@ template <int F> TTENSOR_INLINE bool whole_leaves(const run::statement_planes<F>
   }
   return flat;
 }
-/// The common case without planning: all leaves whole, row-major and of the statement's shape, and the memory of `out`
-/// free for the result. False: nothing was done.
-template <int Planes, class S, int F> TTENSOR_INLINE bool run_flat(store<S>& out, run::statement_planes<F>& st, const run::statement_type& type) {
-  const index_t n = shape::size(st.extent);
-  if (!out.valid() || out.size() != n || n == 0) return false;
-  run::cursor c[Planes];
-  if (!whole_leaves(st, type, c)) return false;
-  bool flat = true;
-  int k = 0;
-  out.planes([&](auto, auto* to, const auto&, const auto&, const mem::block*) { c[k] = {reinterpret_cast<char*>(to), index_t(type.lanes) * type.facts[k].bytes}, ++k; });
+/// True when the memory of `out` may take the result: nobody but leaves that walk it as the result does holds it.
+template <class S, int F> bool may_reuse(store<S>& out, const run::statement_planes<F>& st) {
+  const index_t total = shape::size(st.extent);
+  const auto stride = shape::row_major(st.extent);
+  bool reuse = true;
   out.cells([&](auto& cell) {
     const mem::block* b = cell.block();
     int held = 0;
-    for (int i = type.outs; i < type.planes; ++i)
-      if (b && st.holder[i] == b) ++held, flat = flat && c[i].ptr == static_cast<const char*>(const_cast<mem::block*>(b)->data());
-    flat = flat && b && cell.size() == n && cell.unique_except(held);
+    for (int k = st.type.outs; k < st.type.planes; ++k) {
+      if (st.holder[k] != b) continue;
+      ++held;
+      reuse = reuse && st.plane[k].ptr == static_cast<const char*>(const_cast<mem::block*>(b)->data());
+      for (int d = 0; d < F; ++d) reuse = reuse && (st.extent[d] == 1 || (st.own[k][d] == st.extent[d] && st.plane[k].stride[d] == stride[d]));
+    }
+    reuse = reuse && b && cell.size() == total && cell.unique_except(held);  // planes of a dual may be mapped differently
   });
-  if (!flat) return false;
-  run::launch_flat(type.kernel, c, type.planes, type.lanes, n, type.cost);
-  return true;
+  return reuse;
 }
-/// Through the planner: in the memory of `out` where that is free, else in fresh memory.
-template <class S, int F> TTENSOR_NOINLINE void run_planned(store<S>& out, run::statement_planes<F>& st, const dims<batch_levels_v<S>>& batch) {
+/// Runs `st`, in the memory of `out` where that is free, else in fresh memory. `shaped`: the extents of an example are set.
+template <class S, int F> TTENSOR_NOINLINE void run_into(store<S>& out, dims<F - batch_levels_v<S>>& extent, run::statement_planes<F>& st, bool shaped) {
+  constexpr int B = batch_levels_v<S>;
+  if (!shaped) st.broadcast(B);
+  const auto batch = batch_of<B>(st);
+  for (int d = 0; d < B; ++d) st.extent[d] = batch[d];
+  const bool reuse = out.valid() && index_t(out.size()) == size_of<B>(st.extent) && out.batch() == batch && may_reuse(out, st);
   st.align();
-  const index_t total = shape::size(st.extent);
-  bool reuse = out.valid() && out.batch() == batch && index_t(out.size()) == size_of<batch_levels_v<S>>(st.extent);
   if (reuse) {
-    const auto stride = shape::row_major(st.extent);
-    out.cells([&](auto& cell) {
-      const int held = st.leaves_holding(cell.block());
-      reuse = reuse && cell.size() == total && cell.unique_except(held);  // planes of a dual may be mapped differently
-      for (int k = st.type.outs; k < st.type.planes && held > 0; ++k)
-        if (st.holder[k] == cell.block()) {
-          reuse = reuse && st.plane[k].ptr == static_cast<const char*>(cell.block()->data());
-          for (int d = 0; d < F; ++d) reuse = reuse && (st.extent[d] == 1 || st.plane[k].stride[d] == stride[d]);
-        }
-    });
+    connect_whole(out, st);
+    st.run_planned();
+    ++counts.loops;
+  } else {
+    out.adopt(run_fresh<S>(st));
   }
-  if (!reuse) return out.adopt(run_fresh<S>(st));
-  connect_whole(out, st);
-  st.flat() ? st.run_flat() : st.run_planned();
-  ++counts.loops;
-}
-template <class S, int F> TTENSOR_NOINLINE void run_into(store<S>& out, run::statement_planes<F>& st, const dims<F - batch_levels_v<S>>& shape) {
-  const auto batch = batch_of<batch_levels_v<S>>(st);
-  set_extent(st, batch, shape);
-  if constexpr (batch_levels_v<S> == 0)
-    if (TTENSOR_LIKELY(run_flat<run::max_planes>(out, st, st.type))) return static_cast<void>(++counts.loops);
-  run_planned(out, st, batch);
+  for (int d = B; d < F; ++d) extent[d - B] = st.extent[d];
 }
 }  // namespace eval_detail
+
+/// A statement of few leaves, each a number or a whole tensor of numbers, that are all of the shape the result has already: one
+/// call of the loop, decided in registers.
+template <class S, class E> struct whole_statement {
+  static constexpr bool possible = false;
+};
+template <class L, class E> inline constexpr bool fits_whole_v = is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0;
+template <class T, int R, class E> inline constexpr bool fits_whole_v<whole_leaf<T, R>, E> = R == E::rank;
+template <class E, class... L> constexpr bool all_fit_whole(type_list<L...>) { return sizeof...(L) <= 7 && (fits_whole_v<L, E> && ...); }
+template <class S, class E> requires(depth_v<S> == 0 && expr::shows_shape_v<E> && all_fit_whole<E>(leaves_of_t<E>{})) struct whole_statement<S, E> {
+  static constexpr bool possible = true;
+  /// False: nothing was done.
+  TTENSOR_INLINE static bool run(store<S>& out, const dims<E::rank>& extent, const E& e) {
+    using kernel = typename statement<S, E>::kernel;
+    run::cursor c[kernel::planes];
+    c[0] = {out.memory(), kernel::N * static_cast<index_t>(sizeof(S))};
+    bool same = true;
+    int k = 1, held = 0;
+    e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
+      if constexpr (is_scalar_leaf_v<L>) {
+        c[k] = {const_cast<char*>(reinterpret_cast<const char*>(&l.value)), 0};
+      } else {
+        c[k] = {const_cast<char*>(reinterpret_cast<const char*>(l.base)), kernel::N * static_cast<index_t>(sizeof(typename L::scalar))};
+        same = same && l.extent == extent;
+        held += c[k].ptr == c[0].ptr;
+      }
+      ++k;
+    });
+    if (!same || !out.unique_except(held)) return false;
+    run::launch_flat(kernel::launch, c, kernel::planes, kernel::N, shape::size(extent), kernel::cost);
+    return true;
+  }
+};
+
+/// out = e: takes the shape of e into `extent`, and the memory that `out` has if nobody else needs it: no allocation when the size
+/// fits, a temporary when a leaf overlaps with another mapping. A statement that throws leaves both unchanged.
+template <class S, class E> TTENSOR_NOINLINE void assign_planned(store<S>& out, dims<E::rank>& extent, const E e) {
+  statement<S, E> st(e);
+  if constexpr (!expr::shows_shape_v<E>) eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), e.shape());
+  eval_detail::run_into<S, st.full_rank>(out, extent, st, !expr::shows_shape_v<E>);
+}
+template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::rank>& extent, const E& e) {
+  if constexpr (whole_statement<S, E>::possible) {
+    if (TTENSOR_LIKELY((whole_statement<S, E>::run(out, extent, e)))) return static_cast<void>(++counts.loops);
+    assign_planned<S, E>(out, extent, e);  // a copy: the expression may live in registers
+  } else {
+    statement<S, E> st(e);
+    if constexpr (!expr::shows_shape_v<E>) eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), e.shape());
+    eval_detail::run_into<S, st.full_rank>(out, extent, st, !expr::shows_shape_v<E>);
+  }
+}
+/// The same of a shape that is known.
+template <class S, class E> void evaluate_into(store<S>& out, const E& e, dims<E::rank> shape) {
+  statement<S, E> st(e);
+  eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), shape);
+  eval_detail::run_into<S, st.full_rank>(out, shape, st, true);
+}
 
 /// Evaluates `e` as scalar S into a fresh store.
 template <class S, class E> store<S> evaluate(const E& e, const dims<E::rank>& shape) {
@@ -206,19 +244,6 @@ template <class S, class E> store<S> evaluate(const E& e, const dims<E::rank>& s
   eval_detail::set_extent<st.full_rank>(st, eval_detail::batch_of<st.levels>(st), shape);
   st.align();
   return eval_detail::run_fresh<S, st.full_rank>(st);
-}
-/// out = e, in the memory `out` has if nobody else needs it: no allocation when the size fits, a temporary when a leaf
-/// overlaps with another mapping. A statement that throws leaves `out` unchanged.
-template <class S, class E> TTENSOR_INLINE void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) {
-  using St = statement<S, E>;
-  St st(e);
-  if constexpr (St::planes <= 8 && St::levels == 0) {  // short statements are worth a copy of the check
-    eval_detail::set_extent<St::full_rank>(st, dims<0>{}, shape);
-    if (TTENSOR_LIKELY(eval_detail::run_flat<St::planes>(out, st, St::constants))) return static_cast<void>(++counts.loops);
-    eval_detail::run_planned<S, St::full_rank>(out, st, dims<0>{});
-  } else {
-    eval_detail::run_into<S, St::full_rank>(out, st, shape);
-  }
 }
 
 TTENSOR_END

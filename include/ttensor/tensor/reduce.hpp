@@ -2,6 +2,7 @@
 #pragma once
 #include "../ops/reduction.hpp"
 #include "../run/reduce.hpp"
+#include "../run/sums.hpp"
 #include "tensor.hpp"
 
 TTENSOR_BEGIN
@@ -67,7 +68,7 @@ auto collect(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& se
   if (shape::size(st.extent) == 0) return out;
   bool one = st.flat();
   for (int d = 0; d < st.full_rank; ++d) one = one && (stride[d] == 0);
-  one ? st.run_flat(true) : st.run_planned();
+  one ? run::sum_flat<st.full_rank>(st, kernel::sums) : run::sum_planned<st.full_rank>(st, kernel::sums);
   return out;
 }
 /// The same elements in another element type.
@@ -117,7 +118,7 @@ template <class Red, class S, class E> reduction_scalar_t<Red, S> reduce_all(con
   } else {
     st.align();
     st.set_output(0, &value, dims<E::rank>{});
-    st.run_planned();
+    run::sum_planned<E::rank>(st, kernel::sums);
   }
   return rounded();
 }

@@ -50,6 +50,7 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   bool valid() const { return static_cast<bool>(cell_) || borrowed_; }
   bool is_borrowed() const { return borrowed_ != nullptr; }
   TTENSOR_INLINE const T* data() const { return TTENSOR_LIKELY(!borrowed_) ? static_cast<const T*>(cell_.data()) : borrowed_; }
+  TTENSOR_INLINE char* memory() const { return reinterpret_cast<char*>(const_cast<T*>(TTENSOR_LIKELY(cell_) ? static_cast<const T*>(cell_.data()) : borrowed_)); }
   TTENSOR_INLINE T* writable() {  // detaches from values, keeping the contents
     if (TTENSOR_UNLIKELY(borrowed_ != nullptr)) return borrowed_;
     if (TTENSOR_UNLIKELY(!cell_.unique())) detach();
@@ -80,7 +81,7 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   /// Number stores of all planes, in plane order.
   template <class F> TTENSOR_INLINE void cells(F&& f) { f(*this); }
   /// True when nobody but this store and `leaves` leaves of the running statement hold the elements.
-  bool unique_except(int leaves) const { return borrowed_ || cell_.unique_except(leaves); }
+  bool unique_except(int leaves) const { return cell_ ? cell_.unique_except(leaves) : borrowed_ != nullptr; }
   mem::block* block() const { return cell_ ? cell_.current() : nullptr; }
   /// Takes the elements of `fresh`; views of this store see them too.
   void adopt(store&& fresh) {

@@ -201,6 +201,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
 
  public:
   using ttensor_tensor = void;
+  using ttensor_whole = void;  // owns all of its elements, row-major
   static constexpr int rank_value = R;
   static constexpr auto shape_parameter = Shape;
   static constexpr int rank = R;
@@ -242,19 +243,12 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   }
   template <class E> requires(expression<E> || array_object<E>) tensor(const E& e) : extent_{} {
     static_assert(rank_v<E> == R, "ttensor: a tensor is made from an expression of the same rank");
-    auto&& x = tensor_detail::as_elem<S>(e);
-    extent_ = x.shape();
-    check_static();
-    store_ = statement_rule<S>::evaluate(expr::tree(x), extent_);
+    take(tensor_detail::as_elem<S>(e));
   }
   /// Evaluates into this tensor, which takes the shape of the right side.
   template <class E> requires((expression<E> || array_object<E>) && !std::is_same_v<std::remove_cvref_t<E>, tensor>) TTENSOR_INLINE tensor& operator=(E&& e) {
     static_assert(rank_v<E> == R, "ttensor: a tensor is assigned from an expression of the same rank");
-    auto&& x = tensor_detail::as_elem<S>(static_cast<E&&>(e));
-    const dims<R> e2 = x.shape();
-    check_static(e2);
-    statement_rule<S>::evaluate_into(store_, expr::tree(x), e2);
-    extent_ = e2;
+    take(tensor_detail::as_elem<S>(static_cast<E&&>(e)));
     return *this;
   }
   template <class E> requires(any_scalar<E> && R > 0) tensor& operator=(const E& v) {  // fills, keeping the shape
@@ -286,6 +280,16 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   operator S() const requires(R == 0) { return store_.get(0); }
 
  private:
+  template <class E> TTENSOR_INLINE void take(const E& e) {
+    if constexpr (depth_v<S> == 0 && shape::all_dynamic<Shape>()) {
+      ttensor::assign<S>(store_, extent_, expr::tree(e));
+    } else {
+      const dims<R> e2 = e.shape();
+      check_static(e2);
+      statement_rule<S>::evaluate_into(store_, expr::tree(e), e2);
+      extent_ = e2;
+    }
+  }
   void check_static() const { check_static(extent_); }
   void check_static(const dims<R>& e) const {
     for (int d = 0; d < R; ++d) {
