@@ -9,8 +9,8 @@ template <class T, bool Owns> struct snapshot<batched<T>, Owns> {
   snapshot<T, Owns> inner;
   index_t batch = 1, size = 0;  // examples; elements of one example
   static constexpr int holds = snapshot<T>::holds;
-  template <int First> void give(mem::hold* to) { inner.template give<First>(to); }
-  snapshot<batched<T>, false> bare() const { return {inner.bare(), batch, size}; }
+  template <class F> TTENSOR_INLINE void each_hold(F&& f) { inner.each_hold(f); }
+  snapshot<batched<T>, false> release() { return {inner.release(), batch, size}; }
   snapshot<batched<T>> owning() const { return {inner.owning(), batch, size}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     inner.planes([&]<class U, int B>(std::type_identity<U> t, const U* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
@@ -56,10 +56,6 @@ template <class T> class store<batched<T>> {
   snapshot<S, false> bare() const {
     if (!cell_) return {};
     return {cell_->inner.bare(), cell_->batch, cell_->size};
-  }
-  template <int First> void hold(mem::hold* to) const {
-    if (cell_) cell_->inner.template hold<First>(to);
-    else for (int i = 0; i < snapshot<S>::holds; ++i) to[First + i] = mem::no_hold;
   }
   snapshot<S> snap() const {
     if (!cell_) return {};

@@ -106,13 +106,13 @@ template <class T, int N, bool Owns> struct snapshot<dual<T, N>, Owns> {
   snapshot<T, Owns> value;
   array<snapshot<T, Owns>, N> tangent;
   static constexpr int holds = (1 + N) * snapshot<T>::holds;
-  template <int First> void give(mem::hold* to) {
-    value.template give<First>(to);
-    static_for<N>([&](auto k) { tangent[k()].template give<First + (1 + k()) * snapshot<T>::holds>(to); });
+  template <class F> TTENSOR_INLINE void each_hold(F&& f) {
+    value.each_hold(f);
+    for (int k = 0; k < N; ++k) tangent[k].each_hold(f);
   }
-  snapshot<dual<T, N>, false> bare() const {
-    snapshot<dual<T, N>, false> s{value.bare(), {}};
-    for (int k = 0; k < N; ++k) s.tangent[k] = tangent[k].bare();
+  snapshot<dual<T, N>, false> release() {
+    snapshot<dual<T, N>, false> s{value.release(), {}};
+    for (int k = 0; k < N; ++k) s.tangent[k] = tangent[k].release();
     return s;
   }
   snapshot<dual<T, N>> owning() const {
@@ -168,10 +168,6 @@ template <class T, int N> class store<dual<T, N>> {
     snapshot<S, false> s{value_.bare(), {}};
     for (int k = 0; k < N; ++k) s.tangent[k] = tangent_[k].bare();
     return s;
-  }
-  template <int First> void hold(mem::hold* to) const {
-    value_.template hold<First>(to);
-    static_for<N>([&](auto k) { tangent_[k()].template hold<First + (1 + k()) * snapshot<T>::holds>(to); });
   }
   snapshot<S> snap() const {
     snapshot<S> s{value_.snap(), {}};

@@ -28,11 +28,11 @@ template <class X, int D, int K, class S, int R> auto raised(const let_arg<D, K,
   if constexpr (!is_older_v<S, X>) return a;
   else return let_arg<D, K, raised_t<S, X>, R>{a.extent};
 }
-template <class X, class E, int Holds> auto raised(const owned<E, Holds>& e);
+template <class X, class E> auto raised(const owned<E>& e);
 template <class X, class Op, class... A> auto raised(const node<Op, A...>& e);
 template <class X, int D, class Body, class... B> auto raised(const let_node<D, Body, B...>& e);
 template <class X, class Op, class... A> auto raised(const node<Op, A...>& e) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_node<Op>(raised<X>(at<I>(e.args))...); }(
+  return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_bare<Op>(raised<X>(at<I>(e.args))...); }(
       std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
 }
 template <class X, int D, class Body, class... B> auto raised(const let_node<D, Body, B...>& e) {
@@ -42,7 +42,7 @@ template <class X, int D, class Body, class... B> auto raised(const let_node<D, 
     return let_node<D, decltype(body), std::remove_cvref_t<decltype(at<I>(bound))>...>{bound, body};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
 }
-template <class X, class E, int Holds> auto raised(const owned<E, Holds>& e) { return raised<X>(expr::tree(e)); }
+template <class X, class E> auto raised(const owned<E>& e) { return raised<X>(expr::tree(e)); }
 template <class X, class... L> constexpr bool any_older(type_list<L...>) { return (is_older_v<typename L::scalar, X> || ...); }
 /// True when the statement `E` of the tape level var<X> holds a leaf of an older tape.
 template <class E, class X> inline constexpr bool needs_raising_v = has_var_v<X> && any_older<X>(leaves_of_t<E>{});

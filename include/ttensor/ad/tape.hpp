@@ -329,6 +329,7 @@ struct token_ptr {
   slot_token* t = nullptr;
   explicit operator bool() const { return t != nullptr; }
   const slot_token* operator->() const { return t; }
+  TTENSOR_INLINE mem::hold word() const { return t ? reinterpret_cast<mem::hold>(static_cast<mem::counted*>(t)) | mem::counted_hold : mem::no_hold; }
 };
 class token_ref : public mem::shared_cell<slot_token> {
  public:
@@ -338,12 +339,8 @@ class token_ref : public mem::shared_cell<slot_token> {
     if (c_) ++c_->holders;
   }
   operator token_ptr() const { return {c_}; }
-  /// Gives its hold away, for a list of holds.
-  TTENSOR_INLINE mem::hold release() noexcept {
-    const mem::hold h = c_ ? reinterpret_cast<mem::hold>(static_cast<mem::counted*>(c_)) | mem::counted_hold : mem::no_hold;
-    c_ = nullptr;
-    return h;
-  }
+  /// Gives its hold away.
+  TTENSOR_INLINE token_ptr release() noexcept { return {std::exchange(c_, nullptr)}; }
 };
 
 TTENSOR_END

@@ -42,13 +42,13 @@ template <class S> auto untape_leaf(const scalar_leaf<S>& l) {
 }
 
 /// The same expression below the tape; alive as long as `e` is.
-template <class E, int Holds> auto untape_expression(const owned<E, Holds>& e);
+template <class E> auto untape_expression(const owned<E>& e);
 template <class Op, class... A> auto untape_expression(const node<Op, A...>& e);
 template <int D, int K, class S, int R> auto untape_expression(const let_arg<D, K, S, R>& a);
 template <int D, class Body, class... B> auto untape_expression(const let_node<D, Body, B...>& e);
 template <class L> auto untape_expression(const L& l) { return untape_leaf(l); }
 template <class Op, class... A> auto untape_expression(const node<Op, A...>& e) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_node<Op>(untape_expression(at<I>(e.args))...); }(
+  return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_bare<Op>(untape_expression(at<I>(e.args))...); }(
       std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
 }
 template <int D, int K, class S, int R> auto untape_expression(const let_arg<D, K, S, R>& a) { return let_arg<D, K, untaped_t<S>, R>{a.extent}; }
@@ -59,7 +59,7 @@ template <int D, class Body, class... B> auto untape_expression(const let_node<D
     return let_node<D, decltype(body), std::remove_cvref_t<decltype(at<I>(bound))>...>{bound, body};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
 }
-template <class E, int Holds> auto untape_expression(const owned<E, Holds>& e) { return untape_expression(expr::tree(e)); }
+template <class E> auto untape_expression(const owned<E>& e) { return untape_expression(expr::tree(e)); }
 /// A result computed below the tape as scalars S, without slots yet.
 template <class S> store<S> retape(store<untaped_t<S>> v) {
   if constexpr (is_var_v<S>) {

@@ -358,11 +358,12 @@ template <class T, bool Owns> struct snapshot<var<T>, Owns> {
   snapshot<T, Owns> value;
   std::conditional_t<Owns, token_ref, token_ptr> slot;
   static constexpr int holds = 1 + snapshot<T>::holds;
-  template <int First> TTENSOR_INLINE void give(mem::hold* to) {
-    value.template give<First>(to);
-    to[First + snapshot<T>::holds] = slot.release();
+  template <class F> TTENSOR_INLINE void each_hold(F&& f) {
+    value.each_hold(f);
+    mem::hold h = slot.word();
+    f(h);
   }
-  TTENSOR_INLINE snapshot<var<T>, false> bare() const { return {value.bare(), slot}; }
+  TTENSOR_INLINE snapshot<var<T>, false> release() { return {value.release(), slot.release()}; }
   snapshot<var<T>> owning() const { return {value.owning(), token_ref(slot)}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const { value.planes(f); }
 };
@@ -427,13 +428,7 @@ template <class T> class store<var<T>> {
   void zero() { cell_->value.zero(); }
   snapshot<S, false> bare() const {
     if (!cell_) return {};
-    return {cell_->value.bare(), cell_->slot};
-  }
-  template <int First> void hold(mem::hold* to) const {
-    for (int i = 0; i < snapshot<S>::holds; ++i) to[First + i] = mem::no_hold;
-    if (!cell_) return;
-    cell_->value.template hold<First>(to);
-    to[First + snapshot<T>::holds] = token_ref(cell_->slot).release();
+    return {cell_->value.bare(), token_ref(cell_->slot).release()};
   }
   snapshot<S> snap() const {
     if (!cell_) return {};

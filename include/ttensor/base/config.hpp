@@ -53,6 +53,14 @@
 
 #define TTENSOR_INLINE inline __attribute__((always_inline))
 #define TTENSOR_NOINLINE __attribute__((noinline))
+// Short loops, as over the registers of a pack, have constant trip counts and must vanish at -O2 already.
+#if defined(__clang__)
+#define TTENSOR_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__CUDACC__)
+#define TTENSOR_UNROLL
+#else
+#define TTENSOR_UNROLL _Pragma("GCC unroll 64")
+#endif
 #define TTENSOR_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TTENSOR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -26,7 +26,7 @@ template <int D, class Body, class... B> struct deepest<let_node<D, Body, B...>>
   static constexpr int inner = deepest_of<Body, B...>(), value = D > inner ? D : inner;
 };
 
-template <class E, int Holds> struct deepest<owned<E, Holds>> : deepest<E> {};
+template <class E> struct deepest<owned<E>> : deepest<E> {};
 
 template <class A> using bound_t = std::remove_cvref_t<decltype(as_expression(std::declval<A>()))>;
 template <int D, int K, class E> using placeholder = let_arg<D, K, typename E::scalar, E::rank>;

@@ -38,7 +38,8 @@ template <int R> struct plane {
 /// The elements of a store of scalars S as they were at one moment. One specialisation a kind. Owns: holds the blocks; else
 /// somebody else does, and copying and dropping cost nothing.
 /// Members: planes(f), where f gets (type_identity<T>, const T* base, dims<B> batch_extent, dims<B> batch_stride, block* holder)
-/// for every buffer; holds, their number; give(to), which moves the holds to a list; bare() and owning(), the other form.
+/// for every buffer; holds, the number of its holds; release() and owning(), the other form; each_hold(f), f(mem::hold&) for every hold
+/// that somebody else counts.
 template <class S, bool Owns = true> struct snapshot;
 
 /// Leaf of an expression: sees the elements as they were when the expression was built.
@@ -51,6 +52,10 @@ template <class S, int R, bool Owns = true> struct leaf {
   dims<R> shape() const { return map.extent; }
   template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(map.extent); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
+  static constexpr int holds = Owns ? 0 : snapshot<S>::holds;
+  template <class F> TTENSOR_INLINE void each_hold(F&& f) {
+    if constexpr (!Owns) data.each_hold(f);
+  }
   /// f(type_identity<T>, plane) for every buffer, in the order of the core scalar's planes; batch axes lead.
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     data.planes([&]<class T, int B>(std::type_identity<T> t, const T* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
@@ -64,18 +69,20 @@ template <class S, int R, bool Owns = true> struct leaf {
   }
 };
 
-/// A whole tensor of numbers inside a tree, in as few words as say it all: the elements follow the header of their block.
+/// A whole tensor of numbers inside a tree, in as few words as say it all: the elements follow the header of the block it holds.
 template <class T, int R> struct whole_leaf {
   using ttensor_expression = void;
   using scalar = T;
-  static constexpr int rank = R;
-  const T* base;
+  static constexpr int rank = R, holds = 1;
+  mem::bare_hold block;
   dims<R> extent;
+  TTENSOR_INLINE const T* base() const { return reinterpret_cast<const T*>(block.get() + 1); }
   dims<R> shape() const { return extent; }
   template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(extent); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
-  template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, plane<R>{base, extent, shape::row_major(extent), mem::block_of(base)}); }
-  leaf<T, R, false> general() const { return {{{mem::block_of(base)}, base}, layout_map<R>::row_major(extent)}; }
+  template <class F> TTENSOR_INLINE void each_hold(F&& f) { f(block.word); }
+  template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, plane<R>{base(), extent, shape::row_major(extent), block.get()}); }
+  leaf<T, R, false> general() const { return {{block, base()}, layout_map<R>::row_major(extent)}; }
 };
 
 /// A scalar of any kind standing in an expression; held by value. Numbers are run-time arguments of the program.
@@ -84,6 +91,8 @@ template <class S> struct scalar_leaf {
   using scalar = S;
   static constexpr int rank = 0;
   S value;
+  static constexpr int holds = 0;
+  template <class F> TTENSOR_INLINE void each_hold(F&&) {}
   dims<0> shape() const { return {}; }
   template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(dims<0>{}); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
@@ -180,6 +189,8 @@ template <class Op, class... A> struct node {
     ((r = A::rank > r ? A::rank : r), ...);
     return r;
   }();
+  static constexpr int holds = (A::holds + ... + 0), arity = static_cast<int>(sizeof...(A));
+  static_assert(arity > 0 && arity <= 4, "ttensor: an elementwise operator takes one to four operands");
   bundle<A...> args;
 
   dims<rank> shape() const {
@@ -194,11 +205,24 @@ template <class Op, class... A> struct node {
     }
   }
   /// f(extents) of every operand at the ends of the tree.
+  // One function an operator of a statement: folds over an index sequence would be two, and their compile time is felt.
   template <class F> TTENSOR_INLINE void shapes(F&& f) const {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (at<I>(args).shapes(f), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+    at<0>(args).shapes(f);
+    if constexpr (arity > 1) at<1>(args).shapes(f);
+    if constexpr (arity > 2) at<2>(args).shapes(f);
+    if constexpr (arity > 3) at<3>(args).shapes(f);
   }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (at<I>(args).leaves(f), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+    at<0>(args).leaves(f);
+    if constexpr (arity > 1) at<1>(args).leaves(f);
+    if constexpr (arity > 2) at<2>(args).leaves(f);
+    if constexpr (arity > 3) at<3>(args).leaves(f);
+  }
+  template <class F> TTENSOR_INLINE void each_hold(F&& f) {
+    at<0>(args).each_hold(f);
+    if constexpr (arity > 1) at<1>(args).each_hold(f);
+    if constexpr (arity > 2) at<2>(args).each_hold(f);
+    if constexpr (arity > 3) at<3>(args).each_hold(f);
   }
 };
 template <class E> inline constexpr bool is_node_v = false;
@@ -211,80 +235,92 @@ template <class Op, class... A> struct expr::steps_of<node<Op, A...>> {
   }
 };
 
-/// An expression and what its leaves stand on. The leaves inside a tree of nodes own nothing; the root holds for all of them,
-/// so that building a tree moves words and drops nothing on the way.
-template <class E, int Holds> struct owned : E {
-  mem::hold held[Holds];
-  using each = std::make_integer_sequence<int, Holds>;
+namespace expr {
+struct hold_list {  // a copy of the words: the expression may live in registers
+  mem::hold* to;
+  TTENSOR_INLINE void operator()(mem::hold h) { *to++ = h; }
+};
+struct hold_again {
+  TTENSOR_INLINE void operator()(mem::hold& h) const { h = mem::hold_again(h); }
+};
+[[noreturn]] TTENSOR_NOINLINE inline void moved_from() {
+  raise<error>("[expression] this expression was moved from, or used up by the expression that took it with std::move; copy it instead [TT-E01]");
+}
+}  // namespace expr
+/// The root of a tree. The leaves of a tree say what they hold and count nothing; the root counts and drops for all of them, so that
+/// building a tree moves words and drops nothing on the way.
+template <class E> struct owned : E {
+  bool live;  // else it was moved from
 
   /// From the operands of its node, in place.
-  template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : E{{{{static_cast<A&&>(a)}...}}} {}
-  TTENSOR_INLINE owned(owned&& o) noexcept : E(static_cast<E&&>(o)) { take<0>(o, each{}); }
-  owned(const owned& o) : E(o) {
-    if (o.held[0]) mem::copy_holds(held, o.held, Holds);
-    else held[0] = 0;
-  }
-  /// Moves the holds of an operand to places from First on; constant indices keep them in registers.
-  template <int First, class O, int... I> TTENSOR_INLINE void take(O& o, std::integer_sequence<int, I...>) {
-    const bool has = o.held[0] != 0;  // else it was given up before, and the rest of its list is stale
-    ((held[First + I] = has ? o.held[I] : mem::no_hold), ...);
-    o.held[0] = 0;
+  template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : E{{{{static_cast<A&&>(a)}...}}}, live(true) {}
+  TTENSOR_INLINE owned(owned&& o) noexcept : E(static_cast<E&&>(o)), live(o.live) { o.live = false; }
+  owned(const owned& o) : E(o), live(o.live) {
+    if (live) this->each_hold(expr::hold_again{});
   }
   owned& operator=(owned o) noexcept {
+    const owned before(static_cast<owned&&>(*this));
     static_cast<E&>(*this) = static_cast<E&&>(o);
-    for (int i = 0; i < Holds; ++i) std::swap(held[i], o.held[i]);
+    live = std::exchange(o.live, false);
     return *this;
   }
   TTENSOR_INLINE ~owned() {
-    if (held[0]) drop(each{});
+    if (!live) return;
+    if constexpr (E::holds <= 4) {
+      mem::hold all[E::holds];
+      this->each_hold(expr::hold_list{all});
+      TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) mem::drop_hold(all[i]);
+    } else {
+      drop();
+    }
   }
 
  private:
-  template <int... I> TTENSOR_INLINE void drop(std::integer_sequence<int, I...>) {
-    if constexpr (Holds <= 4) (mem::drop_hold(held[I]), ...);
-    else {
-      const mem::hold all[] = {held[I]...};  // a copy: the expression may live in registers
-      mem::drop_holds(all, Holds);
-    }
+  TTENSOR_NOINLINE void drop() {  // most trees are used up by larger ones: only the roots' is ever emitted
+    mem::hold all[E::holds];
+    this->each_hold(expr::hold_list{all});
+    mem::drop_holds(all, E::holds);
   }
 };
 template <int D, class Body, class... B> struct let_node;
 namespace expr {
-/// What an operand becomes inside a tree, and the holds that it passes to the root.
+/// What an operand becomes inside a tree: take(a) holds what it stands on, for the root to drop.
 template <class E> struct in_tree {
   using type = E;
-  static constexpr int holds = 0;
-  TTENSOR_INLINE static E&& strip(E& e) { return static_cast<E&&>(e); }
-  template <int First, class O> TTENSOR_INLINE static void give(E&, O&) {}
+  TTENSOR_INLINE static E take(E& e) {
+    if constexpr (E::holds == 0) {
+      return static_cast<E&&>(e);
+    } else {  // a tree whose root stays
+      E held(e);
+      held.each_hold(hold_again{});
+      return held;
+    }
+  }
 };
-template <class E, int Holds> struct in_tree<owned<E, Holds>> {
+template <class E> struct in_tree<owned<E>> {
   using type = E;
-  static constexpr int holds = Holds;
-  TTENSOR_INLINE static E&& strip(owned<E, Holds>& e) { return static_cast<E&&>(e); }
-  template <int First, class O> TTENSOR_INLINE static void give(owned<E, Holds>& e, O& to) { to.template take<First>(e, typename owned<E, Holds>::each{}); }
+  TTENSOR_INLINE static E&& take(owned<E>& e) {
+    if (TTENSOR_UNLIKELY(!e.live)) moved_from();
+    e.live = false;
+    return static_cast<E&&>(e);
+  }
 };
 template <class S, int R> struct in_tree<leaf<S, R>> {
   using type = leaf<S, R, false>;
-  static constexpr int holds = snapshot<S>::holds;
-  TTENSOR_INLINE static type strip(const leaf<S, R>& l) { return {l.data.bare(), l.map}; }
-  template <int First, class O> TTENSOR_INLINE static void give(leaf<S, R>& l, O& to) { l.data.template give<First>(to.held); }
+  TTENSOR_INLINE static type take(leaf<S, R>& l) { return {l.data.release(), l.map}; }
 };
 template <class A> inline constexpr bool is_whole_v = depth_v<scalar_t<A>> == 0 && requires { typename A::ttensor_whole; };
 template <array_object A> struct in_tree<A> {  // without a leaf that would hold and give up at once
-  using leaf = decltype(std::declval<const A&>().as_leaf());
-  using type = typename std::conditional_t<is_whole_v<A>, std::type_identity<whole_leaf<scalar_t<A>, A::rank>>, in_tree<leaf>>::type;
-  static constexpr int holds = in_tree<leaf>::holds;
-  TTENSOR_INLINE static type strip(const A& a) {
-    if constexpr (is_whole_v<A>) return {a.elements().bare().base, a.shape()};
-    else if constexpr (std::is_same_v<leaf, type>) return a.as_leaf();
+  using leaf_type = decltype(std::declval<const A&>().as_leaf());
+  using type = std::conditional_t<is_whole_v<A>, whole_leaf<scalar_t<A>, A::rank>, typename in_tree<leaf_type>::type>;
+  TTENSOR_INLINE static type take(const A& a) {
+    if constexpr (is_whole_v<A>) return {a.elements().hold(), a.shape()};
+    else if constexpr (std::is_same_v<type, leaf_type>) return a.as_leaf();
     else return {a.elements().bare(), a.map()};
   }
-  template <int First, class O> TTENSOR_INLINE static void give(const A& a, O& to) {
-    if constexpr (holds > 0) a.elements().template hold<First>(to.held);
-  }
 };
-template <class E, int Holds> inline constexpr int steps_v<owned<E, Holds>> = steps_v<E>;
-template <class E, int Holds> struct steps_of<owned<E, Holds>> : steps_of<E> {};
+template <class E> inline constexpr int steps_v<owned<E>> = steps_v<E>;
+template <class E> struct steps_of<owned<E>> : steps_of<E> {};
 /// True of a tree whose leaves show its whole shape: nothing is bound outside of its operators.
 template <class E> inline constexpr bool shows_shape_v = true;
 template <class Op, class... A> inline constexpr bool shows_shape_v<node<Op, A...>> = (shows_shape_v<A> && ...);
@@ -296,7 +332,7 @@ template <class E> constexpr const shape_step* steps_to_show() {
 }
 /// The tree of an expression, without its holds.
 template <class E> const E& tree(const E& e) { return e; }
-template <class E, int Holds> const E& tree(const owned<E, Holds>& e) { return e; }
+template <class E> const E& tree(const owned<E>& e) { return e; }
 /// A leaf that keeps its elements by itself.
 template <class L> const L& keeping(const L& l) { return l; }
 template <class S, int R> leaf<S, R> keeping(const leaf<S, R, false>& l) { return {l.data.owning(), l.map}; }
@@ -309,17 +345,21 @@ template <int D, int K, class S, int R> struct let_arg {
   using scalar = S;
   static constexpr int rank = R;
   dims<R> extent;
+  static constexpr int holds = 0;
   dims<R> shape() const { return extent; }
   template <class F> void shapes(F&& f) const { f(extent); }
   template <class F> void leaves(F&&) const {}
+  template <class F> void each_hold(F&&) {}
 };
 /// Body over placeholders, with what they stand for: each binding is computed once.
 template <int D, class Body, class... B> struct let_node {
   using ttensor_expression = void;
   using scalar = typename Body::scalar;
   static constexpr int rank = Body::rank;
+  static constexpr int holds = 0;  // its parts hold for themselves
   bundle<B...> bound;
   Body body;
+  template <class F> void each_hold(F&&) {}
   dims<rank> shape() const { return body.shape(); }
   template <class F> void shapes(F&& f) const { f(shape()); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const {
@@ -367,43 +407,58 @@ template <class T, class... A> struct weaken { using type = T; };
 template <class T, class A, class... R> struct weaken<T, A, R...> : weaken<typename decltype(weak_step<T, A>())::type, R...> {};
 template <class... A> using operand_elem_t = typename weaken<typename common_elem<void, A...>::type, A...>::type;
 
-template <int I, class... E> inline constexpr int holds_before = [] {
-  const int holds[] = {in_tree<E>::holds...};
-  int n = 0;
-  for (int i = 0; i < I; ++i) n += holds[i];
-  return n;
-}();
-template <class Op, int... I, class... E> TTENSOR_INLINE auto make_node(std::integer_sequence<int, I...>, E&... e) {
-  using tree = node<Op, typename in_tree<std::remove_const_t<E>>::type...>;
-  constexpr int holds = holds_before<sizeof...(E), std::remove_const_t<E>...>;
-  if constexpr (holds == 0) {
-    return tree{{{{in_tree<std::remove_const_t<E>>::strip(e)}...}}};
-  } else {
-    owned<tree, holds> n(std::in_place, in_tree<std::remove_const_t<E>>::strip(e)...);
-    (in_tree<std::remove_const_t<E>>::template give<holds_before<I, std::remove_const_t<E>...>>(e, n), ...);
-    return n;
-  }
-}
 /// Op over arrays and over expressions that are given up.
-template <class Op, class... E> TTENSOR_INLINE auto make_node(E&&... e) { return make_node<Op>(std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{}, e...); }
-/// `a` as make_node wants it, with element type T: arrays and expressions that are given up are passed on, all else becomes an
-/// expression.
-template <class T, class A> TTENSOR_INLINE decltype(auto) pass(A&& a) {
+template <class Op, class... E> TTENSOR_INLINE auto make_node(E&&... e) {
+  using tree = node<Op, typename in_tree<std::remove_cvref_t<E>>::type...>;
+  if constexpr (tree::holds == 0) return tree{{{{in_tree<std::remove_cvref_t<E>>::take(e)}...}}};
+  else return owned<tree>(std::in_place, in_tree<std::remove_cvref_t<E>>::take(e)...);
+}
+/// A tree of trees whose roots stay, for as long as they do.
+template <class Op, class... E> auto make_bare(E&&... e) { return node<Op, std::remove_cvref_t<E>...>{{{{static_cast<E&&>(e)}...}}}; }
+
+/// What an argument becomes inside a tree of element type T: arrays and expressions that are given up as they are, numbers and
+/// scalars as leaves, other expressions as copies. A: the argument's type as a forwarding reference deduces it.
+template <class T, class A> struct argument {
+  using D = std::remove_cvref_t<A>;
+  static constexpr bool as_is = std::is_same_v<elem_t<scalar_t<D>>, T> && (array_object<D> || (expression<D> && !std::is_lvalue_reference_v<A>));
+  TTENSOR_INLINE static auto made(A&& a) {
+    if constexpr (std::is_same_v<elem_t<scalar_t<D>>, T>) return as_expression(static_cast<A&&>(a));
+    else return make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
+  }
+  template <class X> struct form { using type = typename in_tree<decltype(made(std::declval<A>()))>::type; };
+  template <class X> requires as_is struct form<X> { using type = typename in_tree<X>::type; };
+  using type = typename form<D>::type;
+  TTENSOR_INLINE static decltype(auto) take(A&& a) {
+    if constexpr (as_is) {
+      return in_tree<D>::take(a);
+    } else {
+      auto x = made(static_cast<A&&>(a));
+      return static_cast<type>(in_tree<decltype(x)>::take(x));
+    }
+  }
+};
+template <class T, cpp_number A> struct argument<T, A> {
+  using type = scalar_leaf<T>;
+  TTENSOR_INLINE static type take(const std::remove_cvref_t<A>& a) { return {static_cast<T>(a)}; }
+};
+template <class Op, class Elements> struct builder;
+template <class Op, class... T> struct builder<Op, type_list<T...>> {
+  template <class... A> TTENSOR_INLINE static auto build(A&&... a) {
+    using tree = node<Op, typename argument<T, A>::type...>;
+    if constexpr (tree::holds == 0) return tree{{{{argument<T, A>::take(static_cast<A&&>(a))}...}}};
+    else return owned<tree>(std::in_place, argument<T, A>::take(static_cast<A&&>(a))...);
+  }
+};
+template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
+  return builder<Op, typename Op::template operands<std::remove_cvref_t<A>...>>::build(static_cast<A&&>(a)...);
+}
+/// `a` as an expression of element type T; one that is given up is passed on.
+template <class T, class A> TTENSOR_INLINE decltype(auto) operand(A&& a) {
   using D = std::remove_cvref_t<A>;
   if constexpr (cpp_number<D>) return scalar_leaf<T>{static_cast<T>(a)};
   else if constexpr (!std::is_same_v<elem_t<scalar_t<D>>, T>) return make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
-  else if constexpr (array_object<D>) return static_cast<const D&>(a);
   else if constexpr (expression<D> && !std::is_lvalue_reference_v<A>) return static_cast<D&&>(a);
   else return as_expression(static_cast<A&&>(a));
-}
-template <class Op, class... T, class... A> TTENSOR_INLINE auto build_as(type_list<T...>, A&&... a) { return make_node<Op>(pass<T>(static_cast<A&&>(a))...); }
-/// `a` as an expression of element type T; one that is given up is passed on.
-template <class T, class A> TTENSOR_INLINE decltype(auto) operand(A&& a) {
-  if constexpr (array_object<A> && std::is_same_v<elem_t<scalar_t<A>>, T>) return a.as_leaf();
-  else return pass<T>(static_cast<A&&>(a));
-}
-template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
-  return build_as<Op>(typename Op::template operands<std::remove_cvref_t<A>...>{}, static_cast<A&&>(a)...);
 }
 /// T for each of A.
 template <class T, class... A> using for_each_operand = type_list<std::conditional_t<true, T, A>...>;
@@ -442,7 +497,7 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
   if constexpr ((element_proxy<A> || ...)) {
     return apply<Op>(expr::plain(static_cast<A&&>(a))...);
   } else if constexpr ((array_like<A> || ...)) {
-    return expr::build<Op>(static_cast<A&&>(a)...);
+    return expr::builder<Op, typename Op::template operands<std::remove_cvref_t<A>...>>::build(static_cast<A&&>(a)...);
   } else {
     using S = typename decltype(expr::deepest_of<std::remove_cvref_t<A>...>())::type;
     if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);

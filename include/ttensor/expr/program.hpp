@@ -89,7 +89,7 @@ template <int D, class Body, class... B> struct lower<let_node<D, Body, B...>> {
     return body<typename P::first, Env...>(typename P::second{});
   }
 };
-template <class E, int Holds> struct lower<owned<E, Holds>> : lower<E> {};
+template <class E> struct lower<owned<E>> : lower<E> {};
 template <class S, class List> struct finish;
 template <class S, class... Ins> struct finish<S, type_list<Ins...>> { using type = program<S::root, Ins...>; };
 template <class E> using lowered = decltype(lower<E>::template run<type_list<>, 0>());
@@ -109,7 +109,7 @@ template <class Op, class... A> struct leaves_of<node<Op, A...>> { using type = 
 template <int D, class Body, class... B> struct leaves_of<let_node<D, Body, B...>> {
   using type = decltype(concat(typename leaves_of<B>::type{}..., typename leaves_of<Body>::type{}));
 };
-template <class E, int Holds> struct leaves_of<owned<E, Holds>> : leaves_of<E> {};
+template <class E> struct leaves_of<owned<E>> : leaves_of<E> {};
 }  // namespace lowering
 /// The leaf types of an expression, in slot order.
 template <class E> using leaves_of_t = typename lowering::leaves_of<E>::type;

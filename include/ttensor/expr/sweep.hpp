@@ -134,9 +134,9 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   using result = typename value<Root>::type;
 
   TTENSOR_NO_EXEC_CHECK
-  template <int I, int K> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values& l, ld<K>) { at<I>(v) = at<K>(l); }
+  template <int I, int K, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values& l, ld<K>, const Unused&...) { at<I>(v) = at<K>(l); }
   TTENSOR_NO_EXEC_CHECK
-  template <int I, class Op, int... J> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values&, ins<Op, J...>) {
+  template <int I, class Op, int... J, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values&, ins<Op, J...>, const Unused&...) {
     at<I>(v) = apply<Op>(at<J>(v)...);
   }
   TTENSOR_NO_EXEC_CHECK

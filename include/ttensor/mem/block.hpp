@@ -28,8 +28,6 @@ struct block {
   void* data() { return this + 1; }
 };
 static_assert(sizeof(block) == 64, "block headers keep the data 64-byte aligned");
-/// The block whose elements start at `data`; null for null.
-TTENSOR_INLINE block* block_of(const void* data) { return data ? static_cast<block*>(const_cast<void*>(data)) - 1 : nullptr; }
 
 // Threads are numbered; a number is never used again, so a block can name an owner that has ended.
 inline std::atomic<std::uint64_t> last_thread_id{0};
@@ -131,9 +129,10 @@ struct counted {
   std::uint32_t holders = 1;
   void (*destroy)(counted*) noexcept;
 };
-/// One hold in a list: a pointer with a mark, so that moving a list is copying words and dropping it is one call.
+/// One hold as a word: a pointer with a mark, so that moving it is copying a word and dropping many is one call.
 using hold = std::uintptr_t;
 inline constexpr hold local_hold = 1, counted_hold = 2, no_hold = 4, hold_marks = 7;
+TTENSOR_INLINE block* block_of(hold h) { return reinterpret_cast<block*>(h & ~hold_marks); }
 
 /// One holder of a block. Copies and moves freely; may be dropped on any thread.
 class block_ref {
@@ -163,7 +162,7 @@ class block_ref {
     if (b_) drop(b_, local_);
   }
   block* get() const { return b_; }
-  /// Gives its hold away, for a list of holds.
+  /// Gives its hold away.
   TTENSOR_INLINE hold release() noexcept {
     const hold h = b_ ? reinterpret_cast<hold>(b_) | (local_ ? local_hold : 0) : no_hold;
     b_ = nullptr;
@@ -190,18 +189,19 @@ TTENSOR_INLINE hold hold_block(block* b) noexcept {
   b->shared.fetch_add(1, std::memory_order_relaxed);
   return reinterpret_cast<hold>(b);
 }
-/// A block that somebody else holds. Its copy is written out so that expressions are copied member by member: as blocks of
-/// bytes they would be read in pieces wider than they were just written in, and every such read waits for the stores.
-struct block_ptr {
-  block* b = nullptr;
-  block_ptr() = default;
-  TTENSOR_INLINE block_ptr(block* x) : b(x) {}
-  TTENSOR_INLINE block_ptr(const block_ptr& o) : b(o.b) {}
-  TTENSOR_INLINE block_ptr& operator=(const block_ptr& o) {
-    b = o.b;
+/// The hold of a leaf inside a tree, which the root of the tree counts and drops. Its copy is written out so that expressions are
+/// copied member by member: as blocks of bytes they would be read in pieces wider than they were just written in, and every such
+/// read waits for the stores.
+struct bare_hold {
+  hold word = no_hold;
+  bare_hold() = default;
+  TTENSOR_INLINE bare_hold(hold h) : word(h) {}
+  TTENSOR_INLINE bare_hold(const bare_hold& o) : word(o.word) {}
+  TTENSOR_INLINE bare_hold& operator=(const bare_hold& o) {
+    word = o.word;
     return *this;
   }
-  block* get() const { return b; }
+  TTENSOR_INLINE block* get() const { return block_of(word); }
 };
 TTENSOR_NOINLINE inline void drop_other_hold(hold h) noexcept {
   void* p = reinterpret_cast<void*>(h & ~hold_marks);
@@ -223,14 +223,10 @@ TTENSOR_INLINE void drop_hold(hold h) noexcept {
 TTENSOR_NOINLINE inline void drop_holds(const hold* h, int n) noexcept {
   for (int i = 0; i < n; ++i) drop_hold(h[i]);
 }
-/// Takes the same things once more.
-TTENSOR_NOINLINE inline void copy_holds(hold* to, const hold* h, int n) noexcept {
-  for (int i = 0; i < n; ++i) {
-    to[i] = h[i];
-    void* p = reinterpret_cast<void*>(h[i] & ~hold_marks);
-    if (h[i] & counted_hold) ++static_cast<counted*>(p)->holders;
-    else if (p) to[i] = block_ref(static_cast<block*>(p)).release();
-  }
+/// Takes the same thing once more.
+TTENSOR_NOINLINE inline hold hold_again(hold h) noexcept {
+  if (h & counted_hold) return ++reinterpret_cast<counted*>(h & ~hold_marks)->holders, h;
+  return block_of(h) ? hold_block(block_of(h)) : h;
 }
 
 /// Counted on one thread: a C with a count `holders` that starts at 1, such as what a tensor of a scalar kind shares with its views.

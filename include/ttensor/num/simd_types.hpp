@@ -19,15 +19,6 @@
 #define TTENSOR_HAS_FMA 0
 #endif
 
-// Loops over the registers of a pack have constant trip counts and must vanish at -O2 already.
-#if defined(__clang__)
-#define TTENSOR_UNROLL _Pragma("clang loop unroll(full)")
-#elif defined(__CUDACC__)
-#define TTENSOR_UNROLL
-#else
-#define TTENSOR_UNROLL _Pragma("GCC unroll 64")
-#endif
-
 TTENSOR_BEGIN
 
 /// Lanes of T in one register. TTENSOR_NO_SIMD: one double, two floats: 8 bytes, a general-purpose register.

@@ -99,6 +99,13 @@ template <class... C> struct plane_table {
   }
 };
 
+template <class... L> constexpr int count_uniform(bool uniform) { return (0 + ... + int(is_uniform_v<L> == uniform)); }
+template <class... L> constexpr int nth_uniform(bool uniform, int i) {  // number of the i-th leaf that is uniform, or not
+  const bool is[] = {is_uniform_v<L>..., false};
+  int k = 0;
+  for (;; ++k)
+    if (is[k] == uniform && i-- == 0) return k;
+}
 /// The leaf values of a statement: uniform ones were loaded before the loop, the others are loaded from p.
 template <int N, class... L> struct leaf_set {
   static constexpr int count = static_cast<int>(sizeof...(L));
@@ -106,30 +113,34 @@ template <int N, class... L> struct leaf_set {
   struct nothing {};
   using uniforms = bundle<std::conditional_t<is_uniform_v<L>, typename core_io<L, N>::value, nothing>...>;
 
-  /// FirstPlane: a constexpr function from leaf to plane.
+  /// Table: the plane_table of the output and these leaves.
   template <class Table> TTENSOR_INLINE static uniforms load_uniforms(const cursor* c) {
     uniforms u;
-    [&]<int... I>(std::integer_sequence<int, I...>) { (uniform_one<Table, I, L>(u, c), ...); }(std::make_integer_sequence<int, count>{});
+    uniforms_of<Table>(u, c, numbers<true>{});
     return u;
   }
   template <class Table, class Values> TTENSOR_INLINE static void load(Values& v, const uniforms& u, char* const* p) {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (load_one<Table, I, L>(v, u, p), ...); }(std::make_integer_sequence<int, count>{});
+    load_moving<Table>(v, p, numbers<false>{});
+    copy_uniforms(v, u, numbers<true>{});
   }
 
  private:
-  template <class Table, int I, class C> TTENSOR_INLINE static void uniform_one(uniforms& u, const cursor* c) {
-    if constexpr (is_uniform_v<C>) {
-      constexpr int planes = core_io<C, N>::planes;
-      char* p[planes];
-      static_for<planes>([&](auto k) { p[k()] = c[Table::first(I + 1) + k()].ptr; });
-      at<I>(u) = core_io<C, N>::broadcast(p);
-    }
+  template <bool Uniform, class S = std::make_integer_sequence<int, count_uniform<L...>(Uniform)>> struct numbered;
+  template <bool Uniform, int... I> struct numbered<Uniform, std::integer_sequence<int, I...>> { using type = int_list<nth_uniform<L...>(Uniform, I)...>; };
+  template <bool Uniform> using numbers = typename numbered<Uniform>::type;  // of the leaves that are uniform, or not
+  template <int I> using io = core_io<at_t<I, type_list<L...>>, N>;
+
+  template <class Table, int I> TTENSOR_INLINE static auto broadcast(const cursor* c) {
+    char* p[io<I>::planes];
+    for (int k = 0; k < io<I>::planes; ++k) p[k] = c[Table::first(I + 1) + k].ptr;
+    return io<I>::broadcast(p);
   }
-  template <class Table, int I, class C, class Values> TTENSOR_INLINE static void load_one(Values& v, const uniforms& u, char* const* p) {
-    constexpr index_t zero[Table::count]{};
-    if constexpr (is_uniform_v<C>) at<I>(v) = at<I>(u);
-    else at<I>(v) = core_io<C, N>::template load<Table::first(I + 1)>(p, zero);
+  template <class Table, int... I> TTENSOR_INLINE static void uniforms_of([[maybe_unused]] uniforms& u, [[maybe_unused]] const cursor* c, int_list<I...>) { ((at<I>(u) = broadcast<Table, I>(c)), ...); }
+  template <class Table, class Values, int... I> TTENSOR_INLINE static void load_moving([[maybe_unused]] Values& v, [[maybe_unused]] char* const* p, int_list<I...>) {
+    [[maybe_unused]] constexpr index_t zero[Table::count]{};
+    ((at<I>(v) = io<I>::template load<Table::first(I + 1)>(p, zero)), ...);
   }
+  template <class Values, int... I> TTENSOR_INLINE static void copy_uniforms([[maybe_unused]] Values& v, [[maybe_unused]] const uniforms& u, int_list<I...>) { ((at<I>(v) = at<I>(u)), ...); }
 };
 
 namespace io_detail {
@@ -212,29 +223,31 @@ template <class Table, int N> struct strip {
     char* v[P];
     TTENSOR_INLINE operator char* const*() const { return v; }
   };
+  // Numbers of the planes that have addresses in the loop. Folding over them costs one function; a call a plane would cost hundreds.
+  static constexpr auto moving_planes = [] {
+    array<int, P> at{};
+    int n = 0;
+    for (int k = 0; k < P; ++k)
+      if (!facts[k].uniform) at[n++] = k;
+    return at;
+  }();
+  static constexpr int moving_count = [] {
+    int n = 0;
+    for (int k = 0; k < P; ++k) n += !facts[k].uniform;
+    return n;
+  }();
+  template <class S> struct moving_of;
+  template <int... I> struct moving_of<std::integer_sequence<int, I...>> { using type = int_list<moving_planes[I]...>; };
+  using moving = typename moving_of<std::make_integer_sequence<int, moving_count>>::type;
   template <class F> TTENSOR_INLINE static void each(F&& f) {  // planes that have addresses in the loop
     static_for<P>([&](auto k) {
       if constexpr (!facts[k()].uniform) f(k);
     });
   }
-  TTENSOR_INLINE static places start(const cursor* c) {
-    places p;
-    each([&](auto k) { p.v[k()] = c[k()].ptr; });
-    return p;
-  }
-  TTENSOR_INLINE static void down(places& p, const index_t* bytes) {
-    each([&](auto k) { p.v[k()] += bytes[k()]; });
-  }
-  TTENSOR_INLINE static places plus(const places& p, index_t elements) {
-    places q;
-    each([&](auto k) { q.v[k()] = p.v[k()] + elements * facts[k()].bytes; });
-    return q;
-  }
-  TTENSOR_INLINE static bool contiguous(const cursor* c) {
-    bool yes = true;
-    each([&](auto k) { yes = yes && c[k()].step != 0; });
-    return yes;
-  }
+  TTENSOR_INLINE static places start(const cursor* c) { return start(c, moving{}); }
+  TTENSOR_INLINE static void down(places& p, const index_t* bytes) { down(p, bytes, moving{}); }
+  TTENSOR_INLINE static places plus(const places& p, index_t elements) { return plus(p, elements, moving{}); }
+  TTENSOR_INLINE static bool contiguous(const cursor* c) { return contiguous(c, moving{}); }
   /// All planes contiguous, n >= N: addresses are one index away from their planes.
   template <int Unroll, class Compute, class Store> TTENSOR_INLINE static void flat(const places& p, index_t n, Compute&& compute, Store&& store) {
     using V = decltype(compute(p));
@@ -261,12 +274,8 @@ template <class Table, int N> struct strip {
     index_t todo = n < N ? 1 : n / N;
     const index_t last = n > N && n % N != 0 ? n - N : 0;
     bool ahead = last != 0;  // the first turn computes the last pack and keeps it
-    places p = start(c), step, end = p;
-    each([&](auto k) {
-      step.v[k()] = nullptr;
-      step.v[k()] += c[k()].step;
-      if (c[k()].step != 0) end.v[k()] += last * facts[k()].bytes;
-    });
+    places p = start(c), end = at_element(c, last, moving{});
+    const steps step = steps_of(c, moving{});
     using V = decltype(compute(p));
     V held{};
     if (ahead) p = end;
@@ -280,11 +289,39 @@ template <class Table, int N> struct strip {
       }
       store(v, p);
       if (--todo == 0) break;
-      each([&](auto k) { p.v[k()] += reinterpret_cast<index_t>(step.v[k()]); });
+      advance(p, step, moving{});
     }
     if (last != 0) store(held, end);
     if (n < N) finish_row(c, from, facts.v, P, n);
   }
+
+ private:
+  struct steps {
+    index_t v[P];
+  };
+  template <int... K> TTENSOR_INLINE static places start(const cursor* c, int_list<K...>) {
+    places p;
+    ((p.v[K] = c[K].ptr), ...);
+    return p;
+  }
+  template <int... K> TTENSOR_INLINE static void down(places& p, const index_t* bytes, int_list<K...>) { ((p.v[K] += bytes[K]), ...); }
+  template <int... K> TTENSOR_INLINE static places plus(const places& p, index_t elements, int_list<K...>) {
+    places q;
+    ((q.v[K] = p.v[K] + elements * facts.v[K].bytes), ...);
+    return q;
+  }
+  template <int... K> TTENSOR_INLINE static bool contiguous(const cursor* c, int_list<K...>) { return ((c[K].step != 0) && ...); }
+  template <int... K> TTENSOR_INLINE static places at_element(const cursor* c, index_t i, int_list<K...>) {
+    places p;
+    ((p.v[K] = c[K].ptr + (c[K].step != 0 ? i * facts.v[K].bytes : 0)), ...);
+    return p;
+  }
+  template <int... K> TTENSOR_INLINE static steps steps_of(const cursor* c, int_list<K...>) {
+    steps s;
+    ((s.v[K] = c[K].step), ...);
+    return s;
+  }
+  template <int... K> TTENSOR_INLINE static void advance(places& p, const steps& s, int_list<K...>) { ((p.v[K] += s.v[K]), ...); }
 };
 
 }  // namespace run

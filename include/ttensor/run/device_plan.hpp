@@ -16,13 +16,14 @@ TTENSOR_BEGIN
 template <class T, int R> struct device_leaf {
   using ttensor_expression = void;
   using scalar = T;
-  static constexpr int rank = R;
+  static constexpr int rank = R, holds = 0;
   const T* base;
   layout_map<R> map;
   dims<R> shape() const { return map.extent; }
   const T* data() const { return base + map.offset; }
   template <class F> void shapes(F&& f) const { f(map.extent); }
   template <class F> void leaves(F&& f) const { f(*this); }
+  template <class F> void each_hold(F&&) {}
 };
 
 namespace run {

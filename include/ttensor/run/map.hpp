@@ -141,19 +141,18 @@ template <class Prog, class Out, class... L> struct map_kernel {
         if (facts.number[i] >= 0 && (facts.reads[i] & ~still) == 0) r |= 1u << facts.number[i];
       return r;
     }
-    template <int I, class In> TTENSOR_INLINE static void step(typename sweeper::values& v, const typename sweeper::leaf_values& l, values& held, unsigned known) {
-      if constexpr (facts.number[I] < 0) {
-        sweeper::template step<I>(v, l, In{});
-      } else {
+    struct once {  // a row
+      template <int I, class In> TTENSOR_INLINE static void step(typename sweeper::values& v, const typename sweeper::leaf_values& l, In in, values& held, unsigned known) {
         if (!(known >> facts.number[I] & 1u)) {
-          sweeper::template step<I>(v, l, In{});
+          sweeper::template step<I>(v, l, in);
           at<I>(held) = at<I>(v);
         }
         at<I>(v) = at<I>(held);
       }
-    }
+    };
+    template <int I> using stepper = std::conditional_t<(facts.number[I] < 0), sweeper, once>;
     TTENSOR_INLINE static void forward(typename sweeper::values& v, const typename sweeper::leaf_values& l, values& held, unsigned known) {
-      [&]<int... I>(std::integer_sequence<int, I...>) { (step<I, Ins>(v, l, held, known), ...); }(std::make_integer_sequence<int, M>{});
+      [&]<int... I>(std::integer_sequence<int, I...>) { (stepper<I>::template step<I>(v, l, Ins{}, held, known), ...); }(std::make_integer_sequence<int, M>{});
     }
   };
   using invariants = row_invariants<Prog>;

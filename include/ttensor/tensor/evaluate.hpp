@@ -181,20 +181,68 @@ template <class S, int F> TTENSOR_NOINLINE void run_into(store<S>& out, dims<F -
 }
 }  // namespace eval_detail
 
-/// A statement of few leaves, each a number or a whole tensor of numbers, that are all of the shape the result has already: one
-/// call of the loop, decided in registers.
-template <class S, class E> struct whole_statement {
-  static constexpr bool possible = false;
+/// What a statement needs to know of leaves that are numbers and whole tensors of numbers: where their elements are, and their extents.
+template <class L> inline constexpr bool fits_whole_v = is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0;
+template <class T, int R> inline constexpr bool fits_whole_v<whole_leaf<T, R>> = true;
+template <class... L> constexpr bool all_fit_whole(type_list<L...>) { return (fits_whole_v<L> && ...); }
+template <class E> concept whole_tree = expr::shows_shape_v<E> && all_fit_whole(leaves_of_t<E>{});
+
+template <int Planes, int R> struct whole_operands {
+  char* ptr[Planes];
+  dims<R> own[Planes];
+  template <class E> TTENSOR_INLINE explicit whole_operands(const E& e) {
+    int k = 1;
+    e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
+      if constexpr (is_scalar_leaf_v<L>) ptr[k] = const_cast<char*>(reinterpret_cast<const char*>(&l.value));
+      else ptr[k] = const_cast<char*>(reinterpret_cast<const char*>(l.base()));
+      for (int d = 0; d < R; ++d) {
+        if constexpr (is_scalar_leaf_v<L>) own[k][d] = 1;
+        else own[k][d] = d < R - L::rank ? 1 : l.extent[d - (R - L::rank)];
+      }
+      ++k;
+    });
+  }
 };
-template <class L, class E> inline constexpr bool fits_whole_v = is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0;
-template <class T, int R, class E> inline constexpr bool fits_whole_v<whole_leaf<T, R>, E> = R == E::rank;
-template <class E, class... L> constexpr bool all_fit_whole(type_list<L...>) { return sizeof...(L) <= 7 && (fits_whole_v<L, E> && ...); }
-template <class S, class E> requires(depth_v<S> == 0 && expr::shows_shape_v<E> && all_fit_whole<E>(leaves_of_t<E>{})) struct whole_statement<S, E> {
-  static constexpr bool possible = true;
-  /// False: nothing was done.
-  TTENSOR_INLINE static bool run(store<S>& out, const dims<E::rank>& extent, const E& e) {
-    using kernel = typename statement<S, E>::kernel;
-    run::cursor c[kernel::planes];
+
+namespace eval_detail {
+/// out = a statement of whole operands; ptr[0] and own[0] are free.
+template <class S, int R> TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::statement_type& type, char** ptr, dims<R>* own) {
+  run::cursor c[run::max_planes];
+  c[0] = {out.memory(), type.lanes * static_cast<index_t>(sizeof(S))};
+  bool same = true;
+  int held = 0;
+  for (int k = 1; k < type.planes; ++k) {
+    c[k] = {ptr[k], type.facts[k].uniform ? 0 : index_t(type.lanes) * type.facts[k].bytes};
+    if (type.facts[k].uniform) continue;
+    same = same && own[k] == extent;
+    held += ptr[k] == c[0].ptr;
+  }
+  if (TTENSOR_LIKELY(same && out.unique_except(held))) {
+    run::launch_flat(type.kernel, c, type.planes, type.lanes, shape::size(extent), type.cost);
+    ++counts.loops;
+    return;
+  }
+  run::nest_plane plane[run::max_planes];
+  mem::block* holder[run::max_planes];
+  run::statement_planes<R> st{type, plane, holder, own};
+  for (int k = 1; k < type.planes; ++k) {
+    const auto stride = shape::row_major(own[k]);
+    plane[k].ptr = ptr[k];
+    for (int d = 0; d < R; ++d) plane[k].stride[d] = stride[d];
+    holder[k] = type.facts[k].uniform ? nullptr : reinterpret_cast<mem::block*>(ptr[k]) - 1;
+  }
+  run_into(out, extent, st, false);
+}
+}  // namespace eval_detail
+
+/// Statements of numbers over whole tensors of numbers.
+template <class S, class E> struct whole_statement {
+  using types = statement<S, E>;
+  using kernel = typename types::kernel;
+  static constexpr int R = E::rank, planes = types::planes;
+  /// Few leaves that are all of the shape the result has already: one call of the loop, decided in registers.
+  TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
+    run::cursor c[planes];
     c[0] = {out.memory(), kernel::N * static_cast<index_t>(sizeof(S))};
     bool same = true;
     int k = 1, held = 0;
@@ -202,29 +250,37 @@ template <class S, class E> requires(depth_v<S> == 0 && expr::shows_shape_v<E> &
       if constexpr (is_scalar_leaf_v<L>) {
         c[k] = {const_cast<char*>(reinterpret_cast<const char*>(&l.value)), 0};
       } else {
-        c[k] = {const_cast<char*>(reinterpret_cast<const char*>(l.base)), kernel::N * static_cast<index_t>(sizeof(typename L::scalar))};
-        same = same && l.extent == extent;
+        c[k] = {const_cast<char*>(reinterpret_cast<const char*>(l.base())), kernel::N * static_cast<index_t>(sizeof(typename L::scalar))};
+        if constexpr (L::rank == R) same = same && l.extent == extent;
+        else same = false;
         held += c[k].ptr == c[0].ptr;
       }
       ++k;
     });
     if (!same || !out.unique_except(held)) return false;
-    run::launch_flat(kernel::launch, c, kernel::planes, kernel::N, shape::size(extent), kernel::cost);
+    run::launch_flat(kernel::launch, c, planes, kernel::N, shape::size(extent), kernel::cost);
+    ++counts.loops;
     return true;
+  }
+  TTENSOR_NOINLINE static void planned(store<S>& out, dims<R>& extent, const E e) {  // a copy: the expression may live in registers
+    whole_operands<planes, R> o(e);
+    eval_detail::run_whole<S, R>(out, extent, types::constants, o.ptr, o.own);
+  }
+  TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, const E& e) {
+    if constexpr (planes <= 8) {
+      if (TTENSOR_UNLIKELY(!run(out, extent, e))) planned(out, extent, e);
+    } else {
+      whole_operands<planes, R> o(e);
+      eval_detail::run_whole<S, R>(out, extent, types::constants, o.ptr, o.own);
+    }
   }
 };
 
 /// out = e: takes the shape of e into `extent`, and the memory that `out` has if nobody else needs it: no allocation when the size
 /// fits, a temporary when a leaf overlaps with another mapping. A statement that throws leaves both unchanged.
-template <class S, class E> TTENSOR_NOINLINE void assign_planned(store<S>& out, dims<E::rank>& extent, const E e) {
-  statement<S, E> st(e);
-  if constexpr (!expr::shows_shape_v<E>) eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), e.shape());
-  eval_detail::run_into<S, st.full_rank>(out, extent, st, !expr::shows_shape_v<E>);
-}
 template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::rank>& extent, const E& e) {
-  if constexpr (whole_statement<S, E>::possible) {
-    if (TTENSOR_LIKELY((whole_statement<S, E>::run(out, extent, e)))) return static_cast<void>(++counts.loops);
-    assign_planned<S, E>(out, extent, e);  // a copy: the expression may live in registers
+  if constexpr (depth_v<S> == 0 && whole_tree<E>) {
+    whole_statement<S, E>::assign(out, extent, e);
   } else {
     statement<S, E> st(e);
     if constexpr (!expr::shows_shape_v<E>) eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), e.shape());

@@ -8,12 +8,13 @@ TTENSOR_BEGIN
 template <class T, auto Shape> struct fixed_leaf {
   using ttensor_expression = void;
   using scalar = T;
-  static constexpr int rank = shape::rank_of<Shape>();
+  static constexpr int rank = shape::rank_of<Shape>(), holds = 0;
   static constexpr index_t size = decltype(Shape)::static_size;
   array<T, static_cast<int>(size)> elements;
   dims<rank> shape() const { return shape::static_dims<Shape>(); }
   template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(shape()); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
+  template <class F> TTENSOR_INLINE void each_hold(F&&) {}
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     const dims<rank> e = shape();
     f(std::type_identity<T>{}, plane<rank>{elements.v, e, shape::row_major(e), nullptr});

@@ -14,11 +14,11 @@ template <int B> using batch_dims = dims<B>;
 
 /// Of an element type: the block, held.
 template <class T, bool Owns> requires(depth_v<T> == 0) struct snapshot<T, Owns> {
-  std::conditional_t<Owns, mem::block_ref, mem::block_ptr> block;
+  std::conditional_t<Owns, mem::block_ref, mem::bare_hold> block;
   const T* base;
   static constexpr int holds = 1;
-  template <int First> TTENSOR_INLINE void give(mem::hold* to) { to[First] = block.release(); }
-  TTENSOR_INLINE snapshot<T, false> bare() const { return {{block.get()}, base}; }
+  template <class F> TTENSOR_INLINE void each_hold(F&& f) { f(block.word); }
+  TTENSOR_INLINE snapshot<T, false> release() { return {block.release(), base}; }
   snapshot<T> owning() const { return {mem::block_ref(block.get()), base}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, base, dims<0>{}, dims<0>{}, block.get()); }
 };
@@ -65,9 +65,9 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     if (TTENSOR_UNLIKELY(!cell_)) return {{}, borrowed_};
     return {cell_.value(), static_cast<const T*>(cell_.data())};
   }
-  /// For a leaf inside a tree, and the hold that goes to the tree's root.
-  TTENSOR_INLINE snapshot<T, false> bare() const { return {{block()}, TTENSOR_LIKELY(cell_) ? static_cast<const T*>(cell_.data()) : borrowed_}; }
-  template <int First> TTENSOR_INLINE void hold(mem::hold* to) const { to[First] = TTENSOR_LIKELY(cell_) ? mem::hold_block(cell_.current()) : mem::no_hold; }
+  TTENSOR_INLINE mem::hold hold() const { return TTENSOR_LIKELY(cell_) ? mem::hold_block(cell_.current()) : mem::no_hold; }
+  /// For a leaf inside a tree, held once more for the tree's root.
+  TTENSOR_INLINE snapshot<T, false> bare() const { return {hold(), TTENSOR_LIKELY(cell_) ? static_cast<const T*>(cell_.data()) : borrowed_}; }
   store alias() const { return *this; }
   store value() const {
     if (borrowed_) {

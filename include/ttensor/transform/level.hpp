@@ -39,8 +39,8 @@ template <class T> struct kind_rule<probe<T>> {
 };
 template <class T, bool Owns> struct snapshot<probe<T>, Owns> {
   static constexpr int holds = 0;
-  template <int First> void give(mem::hold*) {}
-  snapshot<probe<T>, false> bare() const { return {}; }
+  template <class F> void each_hold(F&&) {}
+  snapshot<probe<T>, false> release() { return {}; }
   snapshot<probe<T>> owning() const { return {}; }
   template <class F> void planes(F&&) const {}
 };
