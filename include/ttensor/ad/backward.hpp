@@ -2,6 +2,7 @@
 // the bookkeeping depends on the statement's type, so it is compiled once.
 #pragma once
 #include "../run/back.hpp"
+#include "../run/sums.hpp"
 #include "taped.hpp"
 
 TTENSOR_BEGIN
@@ -54,6 +55,7 @@ struct back_layout {
   const int *bytes, *target_plane;  // of every plane; first plane of a target
   void (*const* add)(char*, const index_t*, const char*, const index_t*, int);  // add_strided of every target
   const run::accumulation* sums;
+  void (*drive)(run::nest&, run::kernel, const run::accumulation&);
   int cost;
   bool value;                      // the forward loop of a sum: plane 0 is its value
 };
@@ -205,7 +207,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   s.lanes = l.lanes;
   s.cost = l.cost;
   s.overlapping = overlapping;
-  run::sum_driver(s, l.kernel, *l.sums).run();
+  l.drive(s, l.kernel, *l.sums);
 
   for (int i = 0; i < strided_count; ++i) {
     const int g = strided[static_cast<std::size_t>(i)].target;

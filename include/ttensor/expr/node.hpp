@@ -105,25 +105,24 @@ template <class E> inline constexpr bool is_scalar_leaf_v = false;
 template <class S> inline constexpr bool is_scalar_leaf_v<scalar_leaf<S>> = true;
 
 namespace expr {
-/// An expression in prefix order, for the error text: {name, n, 0} is an operator of n operands, {nullptr, n, p} an operand of n axes and
-/// p planes.
+/// An expression in prefix order, for the error text: {name, n} is an operator of n operands, {nullptr, n} an operand of n axes.
 struct shape_step {
   const char* name;
-  int count, planes;
+  int count;
 };
 struct operand_shape {
   index_t extent[16];
   int rank;
 };
 /// Shape of the expression that starts at `step`; throws at the first operator whose operands do not broadcast. `own`: extents of
-/// the operands' planes, `axes` of each, aligned from the right.
+/// the operands, `axes` of each, aligned from the right.
 TTENSOR_NOINLINE inline operand_shape fold_shape(const shape_step*& step, const index_t*& own, int axes) {
   const shape_step op = *step++;
   operand_shape s{{}, 0};
   if (!op.name) {
     s.rank = op.count;
     for (int d = 0; d < s.rank; ++d) s.extent[d] = own[axes - s.rank + d];
-    own += op.planes * axes;
+    own += axes;
     return s;
   }
   message text;
@@ -147,7 +146,7 @@ TTENSOR_NOINLINE inline operand_shape fold_shape(const shape_step*& step, const 
 }
 template <class E> inline constexpr int steps_v = 1;
 template <class E> struct steps_of {
-  static constexpr void write(shape_step*& to) { *to++ = {nullptr, E::rank, planes_v<core_t<typename E::scalar>>}; }
+  static constexpr void write(shape_step*& to) { *to++ = {nullptr, E::rank}; }
 };
 template <class E> inline constexpr auto step_table = [] {
   array<shape_step, steps_v<E>> table{};
@@ -159,25 +158,34 @@ template <class E> inline constexpr auto step_table = [] {
   fold_shape(step, own, axes);
   __builtin_unreachable();
 }
-/// The shapes in `e` do not broadcast: throws, naming the operator. Takes no address of `e`, which may live in registers.
-template <class E> [[noreturn]] TTENSOR_INLINE void shapes_differ(const E& e) {
-  constexpr int axes = 16;
-  constexpr auto& table = step_table<E>;
-  constexpr int planes = [] {
+/// shape: ones, which become the shape that `count` lists of `axes` extents broadcast to. Throws where they do not.
+TTENSOR_INLINE void broadcast(index_t* shape, int axes, const shape_step* steps, const index_t* own, int count) {
+  bool ok = true;
+  for (int k = 0; k < count; ++k)
+    for (int d = 0; d < axes; ++d) {
+      const index_t n = own[k * axes + d];
+      if (n == 1) continue;
+      ok = ok && (shape[d] == 1 || shape[d] == n);
+      shape[d] = n;
+    }
+  if (TTENSOR_UNLIKELY(!ok)) shapes_differ(steps, own, axes);
+}
+/// The extents of all operands of E, over its axes.
+template <class E> struct operand_extents {
+  static constexpr int axes = E::rank, count = [] {
     int n = 0;
-    for (const shape_step& s : table.v) n += s.planes;
+    for (const shape_step& s : step_table<E>.v) n += !s.name;
     return n;
   }();
-  index_t own[planes * axes], *at = own;
-  int step = 0;
-  e.shapes([&]<int Q>(const dims<Q>& x) {
-    static_assert(Q <= axes, "ttensor: at most 16 axes");
-    while (table.v[step].name) ++step;
-    for (int d = 0; d < Q; ++d) at[axes - Q + d] = x[d];
-    at += axes * table.v[step++].planes;
-  });
-  shapes_differ(table.v, own, axes);
-}
+  index_t own[count * axes + 1];
+  TTENSOR_INLINE explicit operand_extents(const E& e) {
+    index_t* at = own;
+    e.shapes([&]<int Q>(const dims<Q>& x) __attribute__((always_inline)) {
+      for (int d = 0; d < axes - Q; ++d) *at++ = 1;
+      for (int d = 0; d < Q; ++d) *at++ = x[d];
+    });
+  }
+};
 }  // namespace expr
 
 template <class Op, class... A> struct node {
@@ -194,13 +202,12 @@ template <class Op, class... A> struct node {
   bundle<A...> args;
 
   dims<rank> shape() const {
-    if constexpr (sizeof...(A) == 1) {
+    if constexpr (arity == 1) {
       return at<0>(args).shape();
     } else {
+      const expr::operand_extents<node> operands(*this);
       dims<rank> s = ones<rank>();
-      bool ok = true;
-      shapes([&](const auto& x) { ok = shape::broadcast_into(s, x) && ok; });
-      if (TTENSOR_UNLIKELY(!ok)) expr::shapes_differ(*this);
+      expr::broadcast(s.v, rank, expr::step_table<node>.v, operands.own, operands.count);
       return s;
     }
   }
@@ -230,7 +237,7 @@ template <class Op, class... A> inline constexpr bool is_node_v<node<Op, A...>> 
 template <class Op, class... A> inline constexpr int expr::steps_v<node<Op, A...>> = (1 + ... + expr::steps_v<A>);
 template <class Op, class... A> struct expr::steps_of<node<Op, A...>> {
   static constexpr void write(shape_step*& to) {
-    *to++ = {Op::name, static_cast<int>(sizeof...(A)), 0};
+    *to++ = {Op::name, static_cast<int>(sizeof...(A))};
     (steps_of<A>::write(to), ...);
   }
 };

@@ -17,15 +17,109 @@ template <int I, class V> TTENSOR_INLINE const auto& component(const V& v) {
     return static_cast<void>(I), v;
   }
 }
-namespace back_detail {
-template <class T> void add(char* into, const char* from, index_t n) {
-  T* to = reinterpret_cast<T*>(into);
-  for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + reinterpret_cast<const T*>(from)[i]);
-}
-using adder = void (*)(char*, const char*, index_t);
 /// What long sums of E are collected in.
-template <class E> using wide = std::conditional_t<is_floating_v<E> && sizeof(E) <= 8, double, E>;
+template <class E> using wide_sum_t = std::conditional_t<is_floating_v<E> && sizeof(E) <= 8, double, E>;
+
+/// What the bookkeeping around a backward loop does with elements of one type.
+struct adjoint_ops {
+  bool narrow;  // sums are emptied into wider ones, so that no sum in float is long
+  void (*add)(char* to, const char* from, index_t n);
+  void (*put)(char* to, const char* from, index_t n);
+  void (*empty)(char* sums, char* wide);  // a pack each
+  void (*close)(char* to, const char* sums, const char* wide);  // adds both packs to one element
+};
+namespace back_detail {
+template <class E> TTENSOR_NOINLINE void add(char* to, const char* from, index_t n) {
+  E a, d;
+  for (index_t i = 0; i < n; ++i, to += sizeof(E), from += sizeof(E)) {
+    __builtin_memcpy(&a, to, sizeof(E));
+    __builtin_memcpy(&d, from, sizeof(E));
+    a = static_cast<E>(a + d);
+    __builtin_memcpy(to, &a, sizeof(E));
+  }
+}
+template <class E> void put(char* to, const char* from, index_t n) { std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(E)); }
+template <class E, int N> void empty(char* sums, char* wide) {
+  using W = wide_sum_t<E>;
+  (pack<W, N>::load(reinterpret_cast<const W*>(wide)) + load_as<pack<W, N>>(reinterpret_cast<const E*>(sums))).store(reinterpret_cast<W*>(wide));
+  std::memset(sums, 0, N * sizeof(E));
+}
+template <class E, int N> TTENSOR_NOINLINE void close(char* to, const char* sums, const char* wide) {
+  using V = pack<wide_sum_t<E>, N>;
+  const auto s = fold(V::load(reinterpret_cast<const wide_sum_t<E>*>(wide)) + load_as<V>(reinterpret_cast<const E*>(sums)), [](auto a, auto b) { return a + b; });
+  E* e = reinterpret_cast<E*>(to);
+  *e = static_cast<E>(static_cast<compute_t<E>>(*e) + s);
+}
+template <class E, int N> inline constexpr adjoint_ops ops{!std::is_same_v<E, wide_sum_t<E>>, add<E>, put<E>, empty<E, N>, close<E, N>};
 }  // namespace back_detail
+
+/// Constants of a backward kernel. Planes: cotangents (`outs` of them) and leaves, from `targets` on adjoints, and last the mask.
+struct back_facts {
+  int planes, outs, targets, lanes;
+  bool value;  // the first plane is not a cotangent but where a sum is added
+  const int* bytes;
+  const adjoint_ops* const* ops;
+};
+/// The bookkeeping of one run, compiled once. `p`, `step`: of the loop. Buffers of the kernel: `sums` and `wide` have 16 bytes a lane for
+/// each adjoint plane, `room` a pack for every plane.
+struct back_run {
+  const back_facts& f;
+  const cursor* c;
+  char** p;
+  index_t* step;
+  char *sums, *wide, *room;
+  unsigned char* lead;      // adjoint planes that are one place in memory: the first of them
+  std::uint64_t fresh = 0;  // bit k: adjoint plane k is stored and not added to
+  bool carries = false;
+
+  char* pack_of(char* of, int k) const { return of + (k - f.targets) * f.lanes * 16; }
+  bool is_sum(int k) const { return c[k].step == 0; }  // the whole run adds to one element: summed in a pack first
+  TTENSOR_NOINLINE void open() {
+    for (int k = 0; k < f.planes; ++k) p[k] = c[k].ptr, step[k] = c[k].step;
+    std::memcpy(&fresh, p[f.planes - 1], sizeof fresh);
+    for (int k = f.targets; k < f.planes - 1; ++k) {
+      if (is_sum(k)) {
+        p[k] = pack_of(sums, k);
+        std::memset(p[k], 0, static_cast<std::size_t>(f.lanes * 16));
+        std::memset(pack_of(wide, k), 0, static_cast<std::size_t>(f.lanes * 16));
+        carries = carries || f.ops[k]->narrow;
+        fresh &= ~(std::uint64_t(1) << (k - f.targets));
+      }
+      int j = f.targets;
+      while (j < k && !(p[j] == p[k] && step[j] == step[k] && f.bytes[j] == f.bytes[k])) ++j;
+      lead[k - f.targets] = static_cast<unsigned char>(j - f.targets);
+    }
+  }
+  TTENSOR_NOINLINE void carry() const {
+    for (int k = f.targets; k < f.planes - 1; ++k)
+      if (is_sum(k)) f.ops[k]->empty(pack_of(sums, k), pack_of(wide, k));
+  }
+  // The last elements in a full pack: leaves repeat the last element, cotangents are 0 beyond it, so those lanes add 0.
+  // Adjoints are added to zeros here and to memory by close, one target after the other: targets may overlap.
+  TTENSOR_NOINLINE void stage(index_t tail) const {
+    char* to = room;
+    for (int k = f.value ? f.outs : 0; k < f.planes - 1; ++k, to += 16 * f.lanes) {
+      const bool target = k >= f.targets;
+      if (step[k] == 0 && (target || k >= f.outs)) continue;
+      const int b = f.bytes[k];
+      if (target) std::memset(to, 0, static_cast<std::size_t>(f.lanes * b));
+      for (int i = 0; i < f.lanes && !target; ++i) {
+        const char* e = p[k] + (step[k] == 0 ? 0 : (i < tail ? i : tail - 1) * b);
+        if (k < f.outs && i >= tail) std::memset(to + i * b, 0, static_cast<std::size_t>(b));
+        else std::memcpy(to + i * b, e, static_cast<std::size_t>(b));
+      }
+      p[k] = to;
+    }
+  }
+  TTENSOR_NOINLINE void close(index_t packs, index_t tail) const {
+    const int first = f.value ? f.outs : 0;
+    for (int k = f.targets; k < f.planes - 1; ++k) {
+      if (is_sum(k)) f.ops[k]->close(c[k].ptr, pack_of(sums, k), pack_of(wide, k));
+      else if (tail != 0) (fresh >> (k - f.targets) & 1u ? f.ops[k]->put : f.ops[k]->add)(c[k].ptr + packs * step[k], room + (k - first) * 16 * f.lanes, tail);
+    }
+  }
+};
+
 template <class E, int Planes> struct adjoint_target {  // of one active leaf: element type and number of adjoint planes
   using elem = E;
   static constexpr int planes = Planes;
@@ -46,7 +140,8 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   static constexpr int target_planes = (Target::planes + ... + 0);
   static constexpr int planes = table::count + target_planes + 1, cost = planes + 4 * Prog::length;
   static_assert(planes <= max_planes && target_planes <= 64, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
-  using sweeper = sweep<Prog, type_list<typename core_io<L, N>::value...>>;
+  using leaves = leaf_set<N, L...>;
+  using sweeper = sweep<Prog, typename leaves::list>;
   using ct_value = typename core_io<Out, N>::value;
   static constexpr int out_planes = core_io<Out, N>::planes, var_planes = out_planes / OutVars;  // planes of one taped value
 
@@ -68,122 +163,96 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     return b;
   }
   static constexpr auto bytes = all_bytes();
-  static constexpr array<back_detail::adder, planes> adders() {
-    array<back_detail::adder, planes> a{};
-    for (int k = 0; k < table::count; ++k) a[k] = back_detail::add<typename core_elem<Out>::type>;
-    int at = table::count;
-    auto fill = [&](int n, back_detail::adder f) {
-      for (int k = 0; k < n; ++k) a[at++] = f;
+  static constexpr array<const adjoint_ops*, planes> all_ops() {
+    array<const adjoint_ops*, planes> a{};
+    int at = 0;
+    auto fill = [&](int n, const adjoint_ops* ops) {
+      for (int k = 0; k < n; ++k) a[at++] = ops;
     };
-    (fill(Target::planes, back_detail::add<typename Target::elem>), ...);
+    fill(table::count, &back_detail::ops<typename core_elem<Out>::type, N>);
+    (fill(Target::planes, ops_of<Target>()), ...);
     return a;
   }
-  static void open(char* const* out, index_t n, int p) { std::memset(out[0], 0, static_cast<std::size_t>(n * bytes[p])); }
-  static void merge(char* const* into, char* const* from, index_t n, int p) {
-    static constexpr auto add_of = adders();
-    add_of[p](into[0], from[0], n);
+  template <class T> static constexpr const adjoint_ops* ops_of() {
+    if constexpr (T::planes == 0) return nullptr;
+    else return &back_detail::ops<typename T::elem, N>;
   }
+  static constexpr auto ops = all_ops();
+  static constexpr back_facts facts{planes, out_planes, table::count, N, Value, bytes.v, ops.v};
+  static void open(char* const* out, index_t n, int p) { std::memset(out[0], 0, static_cast<std::size_t>(n * bytes[p])); }
+  static void merge(char* const* into, char* const* from, index_t n, int p) { ops[p]->add(into[0], from[0], n); }
   static constexpr bool narrow = sizeof(typename core_elem<Out>::type) <= 4;
   static constexpr accumulation sums{1, 16384, narrow ? 8 : 64, narrow ? 8 : 64, open, merge};
 
-  template <int I, class C, class V> TTENSOR_INLINE static void load(V& v, char* const* p, const index_t* zero) {
-    if constexpr (!is_uniform_v<C>) at<I>(v) = core_io<C, N>::template load<table::first(I + 1)>(p, zero);
-  }
-  template <int I, class C, class V> TTENSOR_INLINE static void load_uniform(V& v, char* const* p) {
-    if constexpr (is_uniform_v<C>) at<I>(v) = core_io<C, N>::broadcast(p + table::first(I + 1));
-  }
   // Targets that are one place in memory (x * x names x twice) are summed before memory is touched: `lead` of a target is
   // the first one at its place.
   struct summed {
     alignas(64) char at[target_planes + 1][N * 16];
   };
-  template <int Leaf, class T, class A> TTENSOR_INLINE static void add(const A& a, const unsigned char* lead, summed& s) {
-    if constexpr (T::planes > 0) {
-      constexpr int first = target_first(Leaf) - table::count;
-      const auto& g = at<sweeper::load_of(Leaf)>(a);
-      static_for<T::planes>([&](auto k) __attribute__((always_inline)) {
-        constexpr int var = k() / var_planes, part = k() % var_planes;
-        const auto& d = component<(OutVars - 1 - var) * var_planes + part>(g);
-        using V = std::remove_cvref_t<decltype(d)>;
-        using C = lane_t<V>;
-        C* to = reinterpret_cast<C*>(s.at[lead[first + k()]]);
-        if (lead[first + k()] == first + k()) d.store(to);
-        else (V::load(to) + d).store(to);
-      });
-    }
+  static constexpr int leaf_of(int target) {
+    int leaf = 0;
+    while (target_first(leaf + 1) - table::count <= target) ++leaf;
+    return leaf;
   }
-  template <int Leaf, class T, class A> TTENSOR_INLINE static void flush(const A& a, char* const* p, const unsigned char* lead, std::uint64_t fresh, const summed& s) {
-    if constexpr (T::planes > 0) {
-      constexpr int first = target_first(Leaf) - table::count;
-      const auto& g = at<sweeper::load_of(Leaf)>(a);
-      static_for<T::planes>([&](auto k) __attribute__((always_inline)) {
-        constexpr int t = first + k(), part = k() % var_planes;
-        if (lead[t] != t) return;
-        using V = std::remove_cvref_t<decltype(component<part>(g))>;
-        using E = typename T::elem;
-        const V d = V::load(reinterpret_cast<const lane_t<V>*>(s.at[t]));
-        E* to = reinterpret_cast<E*>(p[table::count + t]);
-        if (fresh >> t & 1u) store_as(d, to);
-        else store_as(load_as<V>(to) + d, to);
-      });
-    }
+  template <int T> static constexpr int part_of = T - (target_first(leaf_of(T)) - table::count);  // among the planes of its leaf
+  template <int T, class A> TTENSOR_INLINE static void add(const A& a, const unsigned char* lead, summed& s) {
+    constexpr int var = part_of<T> / var_planes, part = part_of<T> % var_planes;
+    const auto& d = component<(OutVars - 1 - var) * var_planes + part>(at<sweeper::load_of(leaf_of(T))>(a));
+    using V = std::remove_cvref_t<decltype(d)>;
+    lane_t<V>* to = reinterpret_cast<lane_t<V>*>(s.at[lead[T]]);
+    if (lead[T] == T) d.store(to);
+    else (V::load(to) + d).store(to);
+  }
+  template <int T, class A> TTENSOR_INLINE static void flush(char* const* p, const unsigned char* lead, std::uint64_t fresh, const summed& s) {
+    if (lead[T] != T) return;
+    using V = std::remove_cvref_t<decltype(component<part_of<T> % var_planes>(at<sweeper::load_of(leaf_of(T))>(std::declval<const A&>())))>;
+    using E = typename at_t<leaf_of(T), type_list<Target...>>::elem;
+    const V d = V::load(reinterpret_cast<const lane_t<V>*>(s.at[T]));
+    E* to = reinterpret_cast<E*>(p[table::count + T]);
+    if (fresh >> T & 1u) store_as(d, to);
+    else store_as(load_as<V>(to) + d, to);
   }
   /// One pack; returns the value of the statement.
-  TTENSOR_INLINE static ct_value body(typename sweeper::leaf_values v, char* const* p, const ct_value& ct, const unsigned char* lead, std::uint64_t fresh) {
-    const index_t zero[planes]{};
-    return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-      (load<I, L>(v, p, zero), ...);
-      typename sweeper::values all;
-      const auto a = sweeper::template reverse_with<Active, ct_value>(all, v, ct);
-      summed s;
-      (add<I, Target>(a, lead, s), ...);
-      (flush<I, Target>(a, p, lead, fresh, s), ...);
-      if constexpr (Value) return convert_value<ct_value>(at<Prog::root>(all));
-      else return ct;
-    }(std::make_integer_sequence<int, leaf_count>{});
+  TTENSOR_INLINE static ct_value body(const typename leaves::uniforms& u, char* const* p, const ct_value& ct, const unsigned char* lead, std::uint64_t fresh) {
+    typename sweeper::leaf_values v;
+    leaves::template load<table>(v, u, p);
+    typename sweeper::values all;
+    const auto a = sweeper::template reverse_with<Active, ct_value>(all, v, ct);
+    summed s;
+    [&]<int... T>(std::integer_sequence<int, T...>) __attribute__((always_inline)) {
+      (add<T>(a, lead, s), ...);
+      (flush<T, decltype(a)>(p, lead, fresh, s), ...);
+    }(std::make_integer_sequence<int, target_planes>{});
+    if constexpr (Value) return convert_value<ct_value>(at<Prog::root>(all));
+    else return ct;
   }
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, bool) {
     char* p[planes];
     index_t step[planes];
-    for (int k = 0; k < planes; ++k) {
-      p[k] = c[k].ptr;
-      step[k] = c[k].step;
-    }
-    std::uint64_t fresh;
-    std::memcpy(&fresh, p[planes - 1], sizeof fresh);
-    // an adjoint that the whole run adds to one element is summed in a pack first
-    alignas(64) char sums[target_planes * N * 16 + 1];
-    alignas(64) char wide[target_planes * N * 16 + 1];
-    bool carries = false;
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (open_sum<I, Target>(p, step, sums, wide, carries, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    alignas(64) char sums[target_planes * N * 16 + 1], wide[target_planes * N * 16 + 1], room[planes * N * 16];
     unsigned char lead[target_planes + 1];
-    for (int k = 0; k < target_planes; ++k) {
-      int j = 0;
-      while (j < k && !(p[table::count + j] == p[table::count + k] && step[table::count + j] == step[table::count + k] && bytes[table::count + j] == bytes[table::count + k])) ++j;
-      lead[k] = static_cast<unsigned char>(j);
-    }
-    typename sweeper::leaf_values uniforms{};
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (load_uniform<I, L>(uniforms, p), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    back_run r{facts, c, p, step, sums, wide, room, lead};
+    r.open();
+    const std::uint64_t fresh = r.fresh;
+    const auto u = leaves::template load_uniforms<table>(c);
     const index_t packs = n / N, tail = n % N;
     const index_t zero[planes]{};
     [[maybe_unused]] adder sum;
-    char room[staged_bytes()];
     for (index_t i = 0, last = tail != 0 ? packs + 1 : packs; i < last; ++i) {
       ct_value ct;
-      if (TTENSOR_UNLIKELY(i == packs)) stage(p, step, room, tail);
+      if (TTENSOR_UNLIKELY(i == packs)) r.stage(tail);
       if constexpr (!Value) {
         ct = core_io<Out, N>::template load<0>(p, zero);
-        body(uniforms, p, ct, lead, fresh);
+        body(u, p, ct, lead, fresh);
       } else {
         ct = i == packs ? first_ones(tail) : ct_value(compute_t<typename core_elem<Out>::type>(1));
-        const ct_value v = body(uniforms, p, ct, lead, fresh);
+        const ct_value v = body(u, p, ct, lead, fresh);
         sum.add(TTENSOR_UNLIKELY(i == packs) ? first_lanes(v, tail) : v);
       }
       for (int k = 0; k < planes - 1; ++k) p[k] += step[k];
-      if (TTENSOR_UNLIKELY(carries && (i & 7) == 7)) carry(c, sums, wide);
+      if (TTENSOR_UNLIKELY(r.carries && (i & 7) == 7)) r.carry();
     }
-    if (tail != 0) [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (unstage<I, Target>(c, step, room, packs, tail, fresh), ...); }(std::make_integer_sequence<int, leaf_count>{});
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (close_sum<I, Target>(c, sums, wide), ...); }(std::make_integer_sequence<int, leaf_count>{});
+    r.close(packs, tail);
     if constexpr (Value) {
       using T = typename core_elem<Out>::type;
       T* to = reinterpret_cast<T*>(c[0].ptr);
@@ -195,7 +264,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   /// Sums packs; every sixteen are added to a sum in double.
   struct adder {
     ct_value chain[4] = {ct_value(0), ct_value(0), ct_value(0), ct_value(0)};
-    using wide = relane_t<ct_value, back_detail::wide<lane_t<ct_value>>>;
+    using wide = relane_t<ct_value, wide_sum_t<lane_t<ct_value>>>;
     wide sum = wide(0);
     index_t count = 0;
     TTENSOR_INLINE void add(const ct_value& v) {
@@ -224,88 +293,6 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     v.store(t);
     for (index_t i = n; i < N; ++i) t[i] = T(0);
     return ct_value::load(t);
-  }
-  static constexpr int staged_at(int k) {
-    int at = 0;
-    for (int i = 0; i < k; ++i) at += N * bytes[i];
-    return at;
-  }
-  static constexpr int staged_bytes() { return staged_at(planes) + 1; }
-  static constexpr int sum_at(int leaf, int k) { return (target_first(leaf) - table::count + k) * N * 16; }
-  template <int Leaf, class T> TTENSOR_INLINE static void open_sum(char** p, index_t* step, char* sums, char* wide, bool& carries, std::uint64_t& fresh) {
-    for (int k = 0; k < T::planes; ++k) {
-      const int dst = target_first(Leaf) + k;
-      if (step[dst] != 0) continue;
-      std::memset(sums + sum_at(Leaf, k), 0, static_cast<std::size_t>(N) * sizeof(typename T::elem));
-      std::memset(wide + sum_at(Leaf, k), 0, N * 16);
-      carries = carries || !std::is_same_v<typename T::elem, back_detail::wide<typename T::elem>>;
-      p[dst] = sums + sum_at(Leaf, k);
-      fresh &= ~(std::uint64_t(1) << (dst - table::count));
-    }
-  }
-  /// Packs of sums narrower than double are emptied into packs of double, so that no sum in float is long.
-  template <int Leaf, class T> requires(T::planes == 0) static void carry_one(const cursor*, char*, char*) {}  // a mask
-  template <int Leaf, class T> TTENSOR_INLINE static void carry_one(const cursor* c, char* sums, char* wide) {
-    for (int k = 0; k < T::planes; ++k) {
-      if (c[target_first(Leaf) + k].step != 0) continue;
-      using E = typename T::elem;
-      E* from = reinterpret_cast<E*>(sums + sum_at(Leaf, k));
-      using W = back_detail::wide<E>;
-      W* to = reinterpret_cast<W*>(wide + sum_at(Leaf, k));
-      (pack<W, N>::load(to) + load_as<pack<W, N>>(from)).store(to);
-      std::memset(static_cast<void*>(from), 0, N * sizeof(E));
-    }
-  }
-  TTENSOR_NOINLINE static void carry(const cursor* c, char* sums, char* wide) {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (carry_one<I, Target>(c, sums, wide), ...); }(std::make_integer_sequence<int, leaf_count>{});
-  }
-  template <int Leaf, class T> requires(T::planes == 0) static void close_sum(const cursor*, const char*, const char*) {}  // a mask
-  template <int Leaf, class T> TTENSOR_INLINE static void close_sum(const cursor* c, const char* sums, const char* wide) {
-    using E = typename T::elem;
-    for (int k = 0; k < T::planes; ++k) {
-      const int dst = target_first(Leaf) + k;
-      if (c[dst].step != 0) continue;
-      using W = back_detail::wide<E>;
-      using V = pack<W, N>;
-      const auto s = fold(V::load(reinterpret_cast<const W*>(wide + sum_at(Leaf, k))) + load_as<V>(reinterpret_cast<const E*>(sums + sum_at(Leaf, k))), [](auto a, auto b) { return a + b; });
-      E* to = reinterpret_cast<E*>(c[dst].ptr);
-      *to = static_cast<E>(static_cast<compute_t<E>>(*to) + s);
-    }
-  }
-  // The last elements in a full pack: leaves repeat the last element, cotangents are 0 beyond it, so those lanes add 0.
-  // Adjoints are added to zeros here and to memory by unstage, one target after the other: targets may overlap.
-  TTENSOR_NOINLINE static void stage(char** p, const index_t* step, char* room, index_t tail) {
-    for (int k = Value ? out_planes : 0; k < planes - 1; ++k) {
-      const bool target = k >= table::count;
-      if (step[k] == 0 && (target || k >= out_planes)) continue;
-      char* to = room + staged_at(k);
-      const int b = bytes[k];
-      if (target) std::memset(to, 0, static_cast<std::size_t>(N * b));
-      for (int i = 0; i < N && !target; ++i) {
-        const char* e = p[k] + (step[k] == 0 ? 0 : (i < tail ? i : tail - 1) * b);
-        if (k < out_planes && i >= tail) std::memset(to + i * b, 0, static_cast<std::size_t>(b));
-        else std::memcpy(to + i * b, e, static_cast<std::size_t>(b));
-      }
-      p[k] = to;
-    }
-  }
-  template <int Leaf, class T> TTENSOR_INLINE static void unstage(const cursor* c, const index_t* step, const char* room, index_t packs, index_t tail, std::uint64_t fresh) {
-    for (int k = 0; k < T::planes; ++k) {
-      const int dst = target_first(Leaf) + k;
-      if (step[dst] == 0) continue;
-      add_tail<typename T::elem>(c[dst].ptr + packs * step[dst], room + staged_at(dst), tail, fresh >> (dst - table::count) & 1u);
-    }
-  }
-  template <class E> TTENSOR_NOINLINE static void add_tail(char* to, const char* from, index_t n, bool fresh) {
-    for (index_t i = 0; i < n; ++i) {
-      E a, d;
-      std::memcpy(&d, from + i * static_cast<index_t>(sizeof(E)), sizeof(E));
-      if (!fresh) {
-        std::memcpy(&a, to + i * static_cast<index_t>(sizeof(E)), sizeof(E));
-        d = static_cast<E>(a + d);
-      }
-      std::memcpy(to + i * static_cast<index_t>(sizeof(E)), &d, sizeof(E));
-    }
   }
 };
 

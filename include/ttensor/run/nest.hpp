@@ -118,39 +118,6 @@ TTENSOR_NOINLINE inline void copy_elements(int bytes, char* to, index_t to_step,
 }
 }  // namespace nest_detail
 
-/// Runs a kernel along one axis of n elements. Planes whose stride is not 0 or 1 pass through a buffer, as many elements at a time as fit.
-TTENSOR_NOINLINE inline void run_line(rows_kernel k, const nest_plane* plane, int planes, int lanes, index_t n) {
-  constexpr index_t room = 32 << 10;
-  alignas(64) char buffer[room + 64 * max_planes];
-  cursor c[max_planes];
-  index_t bytes = 0, stride[max_planes];  // of an element in the buffer; of a plane that passes through it, else 0
-  for (int p = 0; p < planes; ++p) {
-    const nest_plane& q = plane[p];
-    c[p] = {q.ptr, q.stride[0] == 0 && q.how != access::output ? 0 : index_t(lanes) * q.bytes};  // an output stands still only if it is one element
-    stride[p] = q.stride[0] == 0 || q.stride[0] == 1 ? 0 : q.stride[0] * q.bytes;
-    if (stride[p]) bytes += q.bytes;
-  }
-  if (bytes == 0) return k(c, n, nullptr, 1);
-  const index_t step = room / bytes / 16 * 16;  // whole packs; at least 16, whatever the planes
-  for (index_t i = 0; i < n; i += step) {
-    const index_t w = n - i < step ? n - i : step;
-    for (int after = 0; after < 2; ++after) {  // inputs before the kernel, outputs after it
-      char* at = buffer;
-      for (int p = 0; p < planes; ++p) {
-        const index_t b = plane[p].bytes, t = stride[p];
-        if (t == 0) continue;
-        char* far = plane[p].ptr + i * t;
-        if (!after) c[p].ptr = at;
-        if ((plane[p].how == access::output) == bool(after)) nest_detail::copy_elements(plane[p].bytes, after ? far : at, after ? t : b, after ? at : far, after ? b : t, w);
-        at += (w * b + 63) / 64 * 64;
-      }
-      if (!after) k(c, w, nullptr, 1);
-    }
-    for (int p = 0; p < planes; ++p)
-      if (!stride[p]) c[p].ptr += w / lanes * c[p].step;
-  }
-}
-
 /// Calls the kernel over a part of a nest. Planes whose inner stride is not 0 or 1 pass through tiles; a transposed plane is
 /// gathered in blocks that read and write whole registers.
 class walker {

@@ -2,6 +2,7 @@
 // statement's expression, so it is compiled once for a number of axes and not once a statement.
 #pragma once
 #include "core_io.hpp"
+#include "line.hpp"
 
 TTENSOR_BEGIN
 namespace mem { struct block; }
@@ -13,6 +14,8 @@ struct statement_type {
   const plane_facts* facts;
   int planes, outs, lanes, cost;
   const expr::shape_step* steps;  // for the text of an error; null when the leaves do not show the shape
+  rows_kernel merged;             // of a whole statement, for the case that operand k is operand same[k] for all k; or null
+  const int* same;
 };
 
 /// Planes of a statement over F axes, batch axes first; the outputs come first. A leaf's strides are as the leaf has them
@@ -95,7 +98,9 @@ template <int F> struct statement_planes {
   /// Through the planner, into the outputs that were set; after align().
   TTENSOR_NOINLINE void run_planned() {
     if constexpr (F == 1 && !has_threads) {
-      if (extent[0] != 0) run_line(type.kernel, plane, type.planes, type.lanes, extent[0]);
+      char* ptr[max_planes];
+      for (int p = 0; p < type.planes; ++p) ptr[p] = plane[p].ptr;
+      if (extent[0] != 0) line(plane, type.planes, type.lanes, type.kernel, false).walk(ptr, extent[0]);
     } else {
       nest s = loops();
       map_driver(s, type.kernel).run();

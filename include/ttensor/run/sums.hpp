@@ -74,16 +74,16 @@ class sum_driver : driver {
   }
 
   // ---- sums of a piece of its own ------------------------------------------------------------------------------------------
-  /// f(addresses of a group in a, addresses of it in b, elements) for every run of its elements. sa, sb: strides, in elements.
-  template <class F>
-  void each_run(int p, const index_t* extent, const index_t* sa, char* const* a, const index_t* sb, char* const* b, F&& f) const {
+  /// For every run of elements of the group of planes from p on: opens those at a, or adds those at b to them. sa, sb: strides, in elements.
+  TTENSOR_NOINLINE void each_run(int p, const index_t* extent, const index_t* sa, char* const* a, const index_t* sb, char* const* b) const {
     const int in = s_.rank - 1, group = sum_->group;
     const bool whole = sa[in] == 1 && sb[in] == 1;
     char *to[max_planes], *from[max_planes];
-    for (int k = 0; k < group; ++k) to[k] = a[p + k], from[k] = b[p + k];
+    for (int k = 0; k < group; ++k) to[k] = a[p + k], from[k] = b ? b[p + k] : to[k];
     index_t i[max_rank]{};
     for (;;) {
-      f(to, from, whole ? extent[in] : 1);
+      const index_t n = whole ? extent[in] : 1;
+      b ? sum_->merge(to, from, n, p) : sum_->open(to, n, p);
       int d = whole ? in - 1 : in;
       for (; d >= 0; --d) {
         if (sa[d] == 0) continue;
@@ -118,20 +118,21 @@ class sum_driver : driver {
       ptr = static_cast<char*>(mem::take_bytes(bytes, from));
     }
   };
-  /// Sets ptr[p] to fresh sums for every group that `wanted` names.
-  template <class W> void open_sums(room& r, const index_t* extent, char** ptr, W&& wanted) const {
-    auto bytes_of = [&](int p) { return (reach(p, extent) * s_.plane[p].bytes + 63) / 64 * 64; };
-    index_t need = 0;
-    for (int p = 0; p < s_.planes; ++p)
-      if (wanted(p)) need += bytes_of(p);
+  /// Sets ptr[p] to fresh sums for every plane that is wanted; planes of a group are wanted together.
+  TTENSOR_NOINLINE void open_sums(room& r, const index_t* extent, char** ptr, const bool* wanted) const {
+    index_t bytes[max_planes], need = 0;
+    for (int p = 0; p < s_.planes; ++p) {
+      bytes[p] = wanted[p] ? (reach(p, extent) * s_.plane[p].bytes + 63) / 64 * 64 : 0;
+      need += bytes[p];
+    }
     r.take(need);
     char* next = r.ptr;
     for (int p = 0; p < s_.planes; ++p)
-      if (wanted(p)) ptr[p] = next, next += bytes_of(p);
+      if (wanted[p]) ptr[p] = next, next += bytes[p];
     for (int p = 0; p < s_.planes; ++p)
-      if (wanted(p)) {
+      if (wanted[p]) {
         const index_t* t = s_.plane[p].stride;
-        each_run(p, extent, t, ptr, t, ptr, [&](char* const* to, char* const*, index_t n) { sum_->open(to, n, p); });
+        each_run(p, extent, t, ptr, t, nullptr);
         p += sum_->group - 1;
       }
   }
@@ -143,13 +144,15 @@ class sum_driver : driver {
     void open(const sum_driver& d, piece& b, int along) {
       axis = along;
       for (int e = 0; e < d.s_.rank; ++e) extent[e] = b.extent[e];
-      d.open_sums(memory, extent, b.ptr, [&](int p) { return d.stands_still(p, axis); });
+      bool wanted[max_planes];
+      for (int p = 0; p < d.s_.planes; ++p) wanted[p] = d.stands_still(p, axis);
+      d.open_sums(memory, extent, b.ptr, wanted);
     }
     void merge(const sum_driver& d, char* const* into, char* const* from) const {
       for (int p = 0; p < d.s_.planes; ++p)
         if (d.stands_still(p, axis)) {
           const index_t* t = d.s_.plane[p].stride;
-          d.each_run(p, extent, t, into, t, from, [&](char* const* to, char* const* more, index_t n) { d.sum_->merge(to, more, n, p); });
+          d.each_run(p, extent, t, into, t, from);
           p += d.sum_->group - 1;
         }
     }
@@ -187,7 +190,7 @@ class sum_driver : driver {
           }
       }
       char* ptr[max_planes];
-      d.open_sums(memory, s.extent, ptr, [&](int p) { return is_gathered[p]; });
+      d.open_sums(memory, s.extent, ptr, is_gathered);
       for (int p = 0; p < s.planes; ++p)
         if (is_gathered[p]) s.plane[p].ptr = ptr[p];
     }
@@ -196,8 +199,7 @@ class sum_driver : driver {
         if (!is_gathered[p]) continue;
         char *to[max_planes], *from[max_planes];
         for (int k = 0; k < d.sum_->group; ++k) to[p + k] = before[p + k].ptr, from[p + k] = d.s_.plane[p + k].ptr;
-        d.each_run(p, d.s_.extent, before[p].stride, to, d.s_.plane[p].stride, from,
-                   [&](char* const* into, char* const* more, index_t n) { d.sum_->merge(into, more, n, p); });
+        d.each_run(p, d.s_.extent, before[p].stride, to, d.s_.plane[p].stride, from);
         p += d.sum_->group - 1;
       }
     }
@@ -208,10 +210,14 @@ class sum_driver : driver {
   index_t leaf_[max_rank];
 };
 
+/// A kernel that adds to its outputs over a nest of one axis, or of any: what a statement type chooses between.
+inline void run_line_sum(nest& s, kernel k, const accumulation& a) { line_sum(s, line(s.plane, s.planes, s.lanes, k), a).run(); }
+inline void run_nest_sum(nest& s, kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
 /// A reduction made ready to run: through the planner, into the outputs that were set; after align().
 template <int F> TTENSOR_NOINLINE void sum_planned(statement_planes<F>& st, const accumulation& a) {
   nest s = st.loops();
-  sum_driver(s, st.type.kernel, a).run();
+  if constexpr (F == 1 && !has_threads) line_sum(s, line(s.plane, s.planes, s.lanes, st.type.kernel, true), a).run();
+  else sum_driver(s, st.type.kernel, a).run();
 }
 /// The same of all elements of planes that are all whole, to one element.
 template <int F> TTENSOR_NOINLINE void sum_flat(statement_planes<F>& st, const accumulation& a) {

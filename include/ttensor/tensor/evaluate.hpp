@@ -1,6 +1,7 @@
 // Evaluating a statement: gather the planes of its leaves, decide where the result may be written, run the planner and
 // the fused loop. The same code serves every scalar kind, because batch axes are leading axes and duals are planes.
 #pragma once
+#include "../expr/merge.hpp"
 #include "../run/map.hpp"
 #include "../run/statement.hpp"
 #include "store.hpp"
@@ -72,13 +73,14 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
     using kernel = typename std::conditional_t<std::is_void_v<Kernel>, std::type_identity<run::map_kernel<program_of<E>, out_core, eval_detail::leaf_core<L>...>>,
                                                std::type_identity<Kernel>>::type;
     using table = run::plane_table<out_core, eval_detail::leaf_core<L>...>;
+    template <class Prog> using loop = run::map_kernel<Prog, out_core, eval_detail::leaf_core<L>...>;
   };
   using kernel = typename with<leaves_of_t<E>>::kernel;
   using table = typename with<leaves_of_t<E>>::table;
   static constexpr int planes = table::count, outs = planes_v<out_core>;
   static_assert(planes <= run::max_planes, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
   static constexpr auto plane_facts = table::facts();
-  static constexpr run::statement_type constants{kernel::launch, plane_facts.v, planes, outs, kernel::N, kernel::cost, expr::steps_to_show<E>()};
+  static constexpr run::statement_type constants{kernel::launch, plane_facts.v, planes, outs, kernel::N, kernel::cost, expr::steps_to_show<E>(), nullptr, nullptr};
   using base = run::statement_planes<full_rank>;
 
   statement(const statement&) = delete;
@@ -218,7 +220,9 @@ template <class S, int R> TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>
     held += ptr[k] == c[0].ptr;
   }
   if (TTENSOR_LIKELY(same && out.unique_except(held))) {
-    run::launch_flat(type.kernel, c, type.planes, type.lanes, shape::size(extent), type.cost);
+    bool merges = type.merged != nullptr;
+    for (int k = 1; k < type.planes && merges; ++k) merges = ptr[k] == ptr[type.same[k]];
+    run::launch_flat(merges ? type.merged : type.kernel, c, type.planes, type.lanes, shape::size(extent), type.cost);
     ++counts.loops;
     return;
   }
@@ -239,39 +243,52 @@ template <class S, int R> TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>
 template <class S, class E> struct whole_statement {
   using types = statement<S, E>;
   using kernel = typename types::kernel;
+  using names = merged<E>;
   static constexpr int R = E::rank, planes = types::planes;
+  static constexpr auto same = [] {  // by plane
+    array<int, planes> s{};
+    for (int k = 1; k < planes && names::exists; ++k) s[k] = 1 + names::same[k - 1];
+    return s;
+  }();
+  static constexpr run::rows_kernel merged_kernel() {
+    if constexpr (names::exists) return types::template with<leaves_of_t<E>>::template loop<typename names::program>::launch;
+    else return nullptr;
+  }
+  static constexpr run::statement_type constants{kernel::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged_kernel(), same.v};
   /// Few leaves that are all of the shape the result has already: one call of the loop, decided in registers.
   TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
     run::cursor c[planes];
     c[0] = {out.memory(), kernel::N * static_cast<index_t>(sizeof(S))};
-    bool same = true;
+    bool fits = true;
     int k = 1, held = 0;
     e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
       if constexpr (is_scalar_leaf_v<L>) {
         c[k] = {const_cast<char*>(reinterpret_cast<const char*>(&l.value)), 0};
       } else {
         c[k] = {const_cast<char*>(reinterpret_cast<const char*>(l.base())), kernel::N * static_cast<index_t>(sizeof(typename L::scalar))};
-        if constexpr (L::rank == R) same = same && l.extent == extent;
-        else same = false;
+        if constexpr (L::rank == R) fits = fits && l.extent == extent;
+        else fits = false;
         held += c[k].ptr == c[0].ptr;
       }
       ++k;
     });
-    if (!same || !out.unique_except(held)) return false;
-    run::launch_flat(kernel::launch, c, planes, kernel::N, shape::size(extent), kernel::cost);
+    if (!fits || !out.unique_except(held)) return false;
+    bool merges = names::exists;
+    for (int i = 1; i < planes && names::exists; ++i) merges = merges && c[i].ptr == c[same[i]].ptr;
+    run::launch_flat(merges ? merged_kernel() : kernel::launch, c, planes, kernel::N, shape::size(extent), kernel::cost);
     ++counts.loops;
     return true;
   }
   TTENSOR_NOINLINE static void planned(store<S>& out, dims<R>& extent, const E e) {  // a copy: the expression may live in registers
     whole_operands<planes, R> o(e);
-    eval_detail::run_whole<S, R>(out, extent, types::constants, o.ptr, o.own);
+    eval_detail::run_whole<S, R>(out, extent, constants, o.ptr, o.own);
   }
   TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, const E& e) {
     if constexpr (planes <= 8) {
       if (TTENSOR_UNLIKELY(!run(out, extent, e))) planned(out, extent, e);
     } else {
       whole_operands<planes, R> o(e);
-      eval_detail::run_whole<S, R>(out, extent, types::constants, o.ptr, o.own);
+      eval_detail::run_whole<S, R>(out, extent, constants, o.ptr, o.own);
     }
   }
 };

@@ -1,0 +1,112 @@
+// One axis, without a nest: what statements over one axis compile where threads are off. The same results as the drivers'.
+#pragma once
+#include "nest.hpp"
+
+TTENSOR_BEGIN
+namespace run {
+
+/// Calls a kernel along one axis. Planes whose stride is not 0 or 1 pass through a buffer, as many elements at a time as fit.
+class line {
+ public:
+  line(const nest_plane* plane, int planes, int lanes, rows_kernel k, bool adds) : plane_(plane), planes_(planes), lanes_(lanes), rows_(k), adds_(adds) {}
+  line(const nest_plane* plane, int planes, int lanes, kernel k) : plane_(plane), planes_(planes), lanes_(lanes), kernel_(k), each_(&line::repeated), adds_(true) {}
+
+  TTENSOR_NOINLINE void walk(char* const* ptr, index_t n) const {
+    alignas(64) char buffer[room + 64 * max_planes];
+    alignas(16) char nowhere[16];
+    cursor c[max_planes];
+    index_t bytes = 0;  // of an element in the buffer
+    for (int p = 0; p < planes_; ++p) {
+      const nest_plane& q = plane_[p];
+      const bool still = q.stride[0] == 0 && (adds_ || q.how != access::output);  // an output that is one element has one that is written
+      c[p] = {q.how == access::ignored ? nowhere : ptr[p], still ? 0 : index_t(lanes_) * q.bytes};
+      if (far(p)) bytes += q.bytes;
+    }
+    if (bytes == 0) return call(c, n);
+    const index_t step = room / bytes / 16 * 16;  // whole packs; at least 16, whatever the planes
+    for (index_t i = 0; i < n; i += step) {
+      const index_t w = n - i < step ? n - i : step;
+      move(c, ptr, buffer, i, w, false);
+      call(c, w);
+      move(c, ptr, buffer, i, w, true);
+      for (int p = 0; p < planes_; ++p)
+        if (!far(p)) c[p].ptr += w / lanes_ * c[p].step;
+    }
+  }
+  bool far(int p) const { return plane_[p].stride[0] != 0 && plane_[p].stride[0] != 1; }
+
+ private:
+  static constexpr index_t room = 32 << 10;
+  void call(const cursor* c, index_t n) const { rows_ ? rows_(c, n, nullptr, 1) : (this->*each_)(c, n); }
+  /// Inputs into the buffer, outputs too where the kernel adds to them; after the kernel outputs back to where they belong.
+  void move(cursor* c, char* const* ptr, char* at, index_t i, index_t w, bool after) const {
+    for (int p = 0; p < planes_; ++p) {
+      if (!far(p)) continue;
+      const nest_plane& q = plane_[p];
+      const index_t b = q.bytes, t = q.stride[0] * b;
+      char* there = ptr[p] + i * t;
+      c[p].ptr = at;
+      if (after ? q.how == access::output : q.how == access::input || adds_)
+        nest_detail::copy_elements(q.bytes, after ? there : at, after ? t : b, after ? at : there, after ? b : t, w);
+      at += (w * b + 63) / 64 * 64;
+    }
+  }
+  TTENSOR_NOINLINE void repeated(const cursor* c, index_t n) const {
+    alignas(64) char pack[max_planes][128];
+    cursor k[max_planes];
+    for (int p = 0; p < planes_; ++p) {
+      k[p] = c[p];
+      if (k[p].step != 0 || plane_[p].how != access::input) continue;
+      nest_detail::copy_elements(plane_[p].bytes, pack[p], plane_[p].bytes, k[p].ptr, 0, lanes_);
+      k[p].ptr = pack[p];
+    }
+    kernel_(k, n, true);
+  }
+  const nest_plane* plane_;
+  int planes_, lanes_;
+  rows_kernel rows_ = nullptr;
+  kernel kernel_ = nullptr;
+  void (line::*each_)(const cursor*, index_t) const = nullptr;  // so that who has no such kernel does not compile its calls
+  bool adds_;
+};
+
+/// Runs a kernel that adds to its outputs along the one axis of s; long sums are the trees that sum_driver forms (sums.hpp).
+class line_sum {
+ public:
+  line_sum(const nest& s, const line& l, const accumulation& a) : s_(s), line_(l), sum_(a) {}
+  void run() const {
+    char* ptr[max_planes];
+    bool strided = false, summed = false;
+    for (int p = 0; p < s_.planes; ++p) {
+      ptr[p] = s_.plane[p].ptr;
+      strided = strided || line_.far(p);
+      summed = summed || still(p);
+    }
+    const index_t n = s_.extent[0];
+    if (n != 0) cut(ptr, n, !summed ? n : strided ? longest_strided : sum_.run);
+  }
+  static constexpr index_t longest_strided = 4096;
+
+ private:
+  bool still(int p) const { return s_.plane[p].how == access::output && s_.plane[p].stride[0] == 0; }
+  void cut(char* const* ptr, index_t n, index_t leaf) const {
+    if (n <= leaf) return line_.walk(ptr, n);
+    index_t at = leaf;
+    while (2 * at < n) at *= 2;
+    char* right[max_planes];
+    alignas(16) char own[max_planes][16];
+    for (int p = 0; p < s_.planes; ++p) right[p] = still(p) ? own[p] : ptr[p] + at * s_.plane[p].stride[0] * s_.plane[p].bytes;
+    for (int p = 0; p < s_.planes; ++p)
+      if (still(p)) sum_.open(right + p, 1, p), p += sum_.group - 1;
+    cut(ptr, at, leaf);
+    cut(right, n - at, leaf);
+    for (int p = 0; p < s_.planes; ++p)
+      if (still(p)) sum_.merge(ptr + p, right + p, 1, p), p += sum_.group - 1;
+  }
+  const nest& s_;
+  const line& line_;
+  const accumulation& sum_;
+};
+
+}  // namespace run
+TTENSOR_END
