@@ -221,7 +221,15 @@ TTENSOR_INLINE void drop_hold(hold h) noexcept {
   drop_other_hold(h);
 }
 TTENSOR_NOINLINE inline void drop_holds(const hold* h, int n) noexcept {
-  for (int i = 0; i < n; ++i) drop_hold(h[i]);
+  for (int i = 0, m = 1; i < n; i += m) {
+    for (m = 1; i + m < n && h[i + m] == h[i];) ++m;  // an array that a statement names several times
+    block* b = block_of(h[i]);
+    if (m > 1 && (h[i] & hold_marks) == local_hold && b->owner == this_thread)
+      b->local.store(b->local.load(std::memory_order_relaxed) - (m - 1), std::memory_order_release);
+    else
+      for (int k = 1; k < m; ++k) drop_hold(h[i]);
+    drop_hold(h[i]);
+  }
 }
 /// Takes the same thing once more.
 TTENSOR_NOINLINE inline hold hold_again(hold h) noexcept {

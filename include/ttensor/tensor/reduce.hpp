@@ -95,32 +95,75 @@ store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::r
   else return reduce_detail::rounded<Q>(y);
 }
 
+namespace reduce_detail {
+/// A reduction of numbers over all axes to one value in W.
+template <class Red, class S, class W, class E> struct total_of {
+  template <class List> struct with;
+  template <class... L> struct with<type_list<L...>> {
+    template <class Prog> using loop = run::reduce_kernel<Prog, Red, false, W, eval_detail::leaf_core<L>...>;
+  };
+  template <class Prog> using loop = typename with<leaves_of_t<E>>::template loop<Prog>;
+  using kernel = loop<program_of<E>>;
+  using types = statement<W, E, E::rank, kernel>;
+  static constexpr int R = E::rank, planes = types::planes;
+
+  /// Few whole tensors of one shape and not too many elements: one call of the loop, decided in registers. False: nothing was done.
+  TTENSOR_INLINE static bool run(W& value, const E& e) {
+    using names = merged<E>;
+    run::cursor c[planes];
+    c[0] = {reinterpret_cast<char*>(&value), 0};
+    dims<R> extent{};
+    bool fits = true, any = false;
+    int k = 1;
+    e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
+      if constexpr (is_scalar_leaf_v<L>) {
+        c[k] = {const_cast<char*>(reinterpret_cast<const char*>(&l.value)), 0};
+      } else {
+        c[k] = {const_cast<char*>(reinterpret_cast<const char*>(l.base())), kernel::N * static_cast<index_t>(sizeof(typename L::scalar))};
+        if constexpr (L::rank != R) fits = false;
+        else if (any) fits = fits && l.extent == extent;
+        else extent = l.extent;
+        any = true;
+      }
+      ++k;
+    });
+    const index_t n = shape::size(extent);
+    if (!fits || !any || n == 0 || n > kernel::sums.run) return false;
+    bool merges = names::exists;
+    for (int i = 1; i < planes && names::exists; ++i) merges = merges && c[i].ptr == c[1 + names::same[i - 1]].ptr;
+    if constexpr (names::exists) {
+      if (merges) return loop<typename names::program>::launch(c, n, nullptr, 1), true;
+    }
+    kernel::launch(c, n, nullptr, 1);
+    return true;
+  }
+  TTENSOR_NOINLINE static W planned(const E e) {  // a copy: the expression may live in registers
+    W value = W(Red::template identity<W>());
+    const auto shape = e.shape();
+    const index_t n = shape::size(shape);
+    if (n == 0) return value;
+    types st(e);
+    eval_detail::set_extent<R>(st, dims<0>{}, shape);
+    st.align();
+    st.set_output(0, &value, dims<R>{});
+    run::sum_planned<R>(st, kernel::sums);
+    return value;
+  }
+};
+}  // namespace reduce_detail
+
 /// The same over all axes, for numbers: the value itself.
-template <class Red, class S, class E> reduction_scalar_t<Red, S> reduce_all(const E& e, const dims<E::rank>& shape) {
+template <class Red, class S, class E> TTENSOR_INLINE reduction_scalar_t<Red, S> reduce_all(const E& e) {
   using Q = reduction_scalar_t<Red, S>;
   using W = collected_t<Red, Q>;
-  using kernel = typename reduce_detail::types<Red, false, S, E>::kernel;
-  using St = statement<W, E, E::rank, kernel>;
+  using total = reduce_detail::total_of<Red, S, W, E>;
   W value = W(Red::template identity<W>());
   ++counts.loops;
-  const index_t n = shape::size(shape);
-  const auto rounded = [&] {
-    if constexpr (std::is_same_v<Q, W>) return value;
-    else return static_cast<Q>(static_cast<compute_t<Q>>(value));
-  };
-  if (n == 0) return rounded();
-  St st(e);
-  eval_detail::set_extent<E::rank>(st, dims<0>{}, shape);
-  run::cursor c[St::planes];
-  if (TTENSOR_LIKELY(n <= kernel::sums.run && eval_detail::whole_leaves<E::rank>(st, St::constants, c))) {
-    c[0] = {reinterpret_cast<char*>(&value), 0};
-    kernel::launch(c, n, nullptr, 1);
-  } else {
-    st.align();
-    st.set_output(0, &value, dims<E::rank>{});
-    run::sum_planned<E::rank>(st, kernel::sums);
-  }
-  return rounded();
+  bool done = false;
+  if constexpr (whole_tree<E> && total::planes <= 8) done = total::run(value, e);
+  if (!done) value = total::planned(e);
+  if constexpr (std::is_same_v<Q, W>) return value;
+  else return static_cast<Q>(static_cast<compute_t<Q>>(value));
 }
 
 /// How a linear reduction runs for scalar S; floors above specialise it to record.
@@ -173,22 +216,22 @@ template <int R> index_t reduced_count(const dims<R>& shape, const axis_set<R>& 
   return n;
 }
 
-template <class How> inline constexpr bool total_of = requires { typename How::has_total; };
+template <class How> inline constexpr bool has_total = requires { typename How::has_total; };  // total(e): all axes, numbers, no count needed
 /// How: name; run<Columns>(e, shape, set) -> store of the reduced values; finish(scalar or tensor, elements reduced to one).
 template <class How, class A, class... O> auto reduce(const How& how, const A& a, const O&... o) {
   const auto& e = expr::read(a);
   constexpr int R = std::remove_cvref_t<decltype(e)>::rank, N = named_by<O...>();
   constexpr bool keep = (is_keep<O> || ...);
   static_assert(N <= R, "ttensor: a reduction names more axes than the array has");
-  const auto shape = e.shape();
-  axis_set<R> set = every_axis<R>();
-  ([&] {
-    if constexpr (named<O> >= 0) set = shape::select_axes<R>(as_axes(o), How::name);
-  }(), ...);
-  const index_t count = reduced_count(shape, set);
-  if constexpr (N < 0 && !keep && depth_v<scalar_t<A>> == 0 && total_of<How>) {
-    return how.finish(how.total(e, shape), count);
+  if constexpr (N < 0 && !keep && depth_v<scalar_t<A>> == 0 && has_total<How>) {
+    return how.finish(how.total(e), 0);
   } else {
+    const auto shape = e.shape();
+    axis_set<R> set = every_axis<R>();
+    ([&] {
+      if constexpr (named<O> >= 0) set = shape::select_axes<R>(as_axes(o), How::name);
+    }(), ...);
+    const index_t count = reduced_count(shape, set);
     auto s = how.template run<(N >= 0 && N < R)>(e, shape, set);
     using Q = typename scalar_of_store<decltype(s)>::type;
     if constexpr (keep) return how.finish(tensor<Q, R>(static_cast<store<Q>&&>(s), reduced_shape_kept(shape, set)), count);
@@ -205,7 +248,7 @@ struct sum_how {
   }
   /// All of an array of numbers: no store for the one value.
   using has_total = void;
-  template <class E> static auto total(const E& e, const dims<E::rank>& shape) { return reduce_all<sum_op, typename E::scalar>(e, shape); }
+  template <class E> TTENSOR_INLINE static auto total(const E& e) { return reduce_all<sum_op, typename E::scalar>(e); }
   template <class X> static X finish(X&& x, index_t) { return static_cast<X&&>(x); }
 };
 struct mean_how {
