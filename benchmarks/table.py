@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs a benchmark program, contenders interleaved in one process, and prints medians and ratios as a Markdown table.
 
-    table.py <program> [filter] [--repetitions 7] [--seconds 0.02] [--core 1] [--all]
+    table.py <program> [filter] [--repetitions 7] [--seconds 0.02] [--core 1] [--all] [--apart]
 
 The floor of a row is the fastest contender whose name starts with `hand`, Eigen the fastest whose name starts with `eigen`. Every
-contender whose name starts with `ttensor` has a line. With --all every contender has one.
+contender whose name starts with `ttensor` has a line. With --all every contender has one. With --apart every
+row has a process of its own.
 """
 import argparse
 import json
@@ -12,6 +13,11 @@ import os
 import statistics
 import subprocess
 import tempfile
+
+
+def rows_of(program, pattern):
+    listed = subprocess.run([program, f"--benchmark_filter={pattern}", "--benchmark_list_tests=true"], check=True, capture_output=True, text=True).stdout
+    return dict.fromkeys("/".join(line.split("/")[:3]) for line in listed.splitlines())
 
 
 def measure(program, pattern, repetitions, seconds, core):
@@ -39,9 +45,13 @@ def main():
     parser.add_argument("--seconds", default="0.02")
     parser.add_argument("--core", type=int, default=1)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--apart", action="store_true")
     args = parser.parse_args()
     rows = {}
-    for run in measure(os.path.abspath(args.program), args.filter, args.repetitions, args.seconds, args.core)["benchmarks"]:
+    program = os.path.abspath(args.program)
+    patterns = [f"^{row}/" for row in rows_of(program, args.filter)] if args.apart else [args.filter]
+    runs = [run for pattern in patterns for run in measure(program, pattern, args.repetitions, args.seconds, args.core)["benchmarks"]]
+    for run in runs:
         if run.get("run_type") != "iteration":
             continue
         row, kind, n, who = run["run_name"].split("/")[:4]
