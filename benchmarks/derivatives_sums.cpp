@@ -158,7 +158,8 @@ void rows_rosenbrock(int n) {
       add(row, "f64", n, "ttensor", 1e-12, [=] {
         *out = tt::grad([](const auto& v) {
           const auto a = v(tt::range(1, tt::end)), b = v(tt::range(0, -1));
-          const auto c = a - b * b, d = 1.0 - b;
+          const auto c = a - b * b;
+          const auto d = 1.0 - b;
           return sum(100.0 * (c * c) + d * d);
         })(in);
       }, [=] { return numbers(out->data(), n); });
