@@ -87,12 +87,12 @@ template <class F> void trace(short tag, int keep, const problem<F>& p) {
   trace_off();
 }
 template <class F> void add_adolc(const problem<F>& p) {
-  static short next = 2;
+  static short next = 1;  // a tag keeps the size of its first tape's buffers
   const int n = static_cast<int>(p.x.size());
-  add_peer(p, "adolc_retrace", [p, n](double* g) {
-    trace(1, 1, p);
+  add_peer(p, "adolc_retrace", [p, n, tag = next++](double* g) {
+    trace(tag, 1, p);
     double one = 1;
-    fos_reverse(1, 1, n, &one, g);
+    fos_reverse(tag, 1, n, &one, g);
   });
   add_peer(p, "adolc_replay", [p, n, tag = next++, traced = false](double* g) mutable {
     if (!traced) trace(tag, 0, p), traced = true;
