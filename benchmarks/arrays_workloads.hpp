@@ -80,6 +80,16 @@ template <class T> expected<T> reference(const std::string& row, std::size_t n) 
     for (std::size_t i = 0; i < n; ++i) s += (d(x[i]) - d(z[i])) * (d(x[i]) - d(z[i]));
     r.assign(1, static_cast<double>(s));
     return {r, 1e-30};
+  } else if (row == "A7") {
+    each(norm_rows * norm_columns, [x = in_x<T>(norm_rows * norm_columns), d](std::size_t i) { return d(x[i]); });
+    for (auto from = r.begin(); from != r.end(); from += norm_columns) {
+      const auto to = from + norm_columns;
+      const double largest = *std::max_element(from, to);
+      double total = 0;
+      std::for_each(from, to, [&](double& e) { total += e = std::exp(e - largest); });
+      std::for_each(from, to, [&](double& e) { e /= total; });
+    }
+    return {r, 1e-30};
   } else if (row == "A8rows" || row == "A8columns") {
     const auto x = in_x<T>(sum_square * sum_square);
     r.assign(sum_square, 0);

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Runs a benchmark program, contenders interleaved in one process, and prints medians and ratios as a Markdown table.
 
-    table.py <program> [filter] [--repetitions 7] [--seconds 0.02] [--core 1]
+    table.py <program> [filter] [--repetitions 7] [--seconds 0.02] [--core 1] [--all] [--apart]
 
-The floor of a row is the fastest contender whose name starts with `hand`.
+The floor of a row is the fastest contender whose name starts with `hand`, Eigen the fastest whose name starts with `eigen`. Every
+contender whose name starts with `ttensor` has a line. With --all every contender has one. With --apart every
+row has a process of its own.
 """
 import argparse
 import json
@@ -11,6 +13,11 @@ import os
 import statistics
 import subprocess
 import tempfile
+
+
+def rows_of(program, pattern):
+    listed = subprocess.run([program, f"--benchmark_filter={pattern}", "--benchmark_list_tests=true"], check=True, capture_output=True, text=True).stdout
+    return dict.fromkeys("/".join(line.split("/")[:3]) for line in listed.splitlines())
 
 
 def measure(program, pattern, repetitions, seconds, core):
@@ -37,9 +44,14 @@ def main():
     parser.add_argument("--repetitions", type=int, default=7)
     parser.add_argument("--seconds", default="0.02")
     parser.add_argument("--core", type=int, default=1)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--apart", action="store_true")
     args = parser.parse_args()
     rows = {}
-    for run in measure(os.path.abspath(args.program), args.filter, args.repetitions, args.seconds, args.core)["benchmarks"]:
+    program = os.path.abspath(args.program)
+    patterns = [f"^{row}/" for row in rows_of(program, args.filter)] if args.apart else [args.filter]
+    runs = [run for pattern in patterns for run in measure(program, pattern, args.repetitions, args.seconds, args.core)["benchmarks"]]
+    for run in runs:
         if run.get("run_type") != "iteration":
             continue
         row, kind, n, who = run["run_name"].split("/")[:4]
@@ -48,18 +60,24 @@ def main():
             continue
         scale = {"ns": 1, "us": 1e3, "ms": 1e6}[run["time_unit"]]
         rows.setdefault((row, kind, int(n)), {}).setdefault(who, []).append(run["real_time" if "real_time" in run["run_name"] else "cpu_time"] * scale)
-    print("| row | type | n | floor | ttensor | ttensor / floor | Eigen / floor | ttensor / Eigen |")
-    print("|---|---|---|---|---|---|---|---|")
+    ratio = lambda a, b: f"{a / b:.2f}" if a and b else ""
+    if args.all:
+        print("| row | type | n | contender | median | / floor | / ttensor |\n|---|---|---|---|---|---|---|")
+    else:
+        print("| row | type | n | floor | ttensor | ttensor / floor | Eigen / floor | ttensor / Eigen |\n|---|---|---|---|---|---|---|---|")
     for (row, kind, n), who in sorted(rows.items()):
         median = {name: statistics.median(times) for name, times in who.items()}
-        hands = {name: t for name, t in median.items() if name.startswith("hand")}
-        ours, eigen = median.get("ttensor"), median.get("eigen")
-        best = min(hands, key=hands.get) if hands else None
-        floor = hands.get(best)
-        ratio = lambda a, b: f"{a / b:.2f}" if a and b else ""
-        print(f"| {row} | {kind} | {n} | {scaled(floor) + ' ' + best if floor else ''} | {scaled(ours) if ours else ''} | **{ratio(ours, floor)}** | "
-              f"{ratio(eigen, floor)} | {ratio(ours, eigen)} |")
-
+        fastest = lambda start: min((name for name in median if name.startswith(start)), key=median.get, default=None)
+        best = fastest("hand")
+        floor, eigen = median.get(best), median.get(fastest("eigen"))
+        if args.all:
+            for name in sorted(median, key=median.get):
+                print(f"| {row} | {kind} | {n} | {name} | {scaled(median[name])} | {ratio(median[name], floor)} | {ratio(median[name], median.get('ttensor'))} |")
+            continue
+        for name in sorted(name for name in median if name.startswith("ttensor")):
+            ours = median[name]
+            print(f"| {row}{name.removeprefix('ttensor').replace('_', ' ')} | {kind} | {n} | {scaled(floor) + ' ' + best if floor else ''} | {scaled(ours)} | "
+                  f"{'**' + ratio(ours, floor) + '**' if floor else ''} | {ratio(eigen, floor)} | {ratio(ours, eigen)} |")
 
 if __name__ == "__main__":
     main()
