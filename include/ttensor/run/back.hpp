@@ -235,22 +235,24 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     r.open();
     const std::uint64_t fresh = r.fresh;
     const auto u = leaves::template load_uniforms<table>(c);
-    const index_t packs = n / N, tail = n % N;
-    const index_t zero[planes]{};
+    const index_t packs = n / N, tail = n % N, most = r.carries ? 8 : packs;
     [[maybe_unused]] adder sum;
-    for (index_t i = 0, last = tail != 0 ? packs + 1 : packs; i < last; ++i) {
-      ct_value ct;
-      if (TTENSOR_UNLIKELY(i == packs)) r.stage(tail);
-      if constexpr (!Value) {
-        ct = core_io<Out, N>::template load<0>(p, zero);
-        body(u, p, ct, lead, fresh);
-      } else {
-        ct = i == packs ? first_ones(tail) : ct_value(compute_t<typename core_elem<Out>::type>(1));
-        const ct_value v = body(u, p, ct, lead, fresh);
-        sum.add(TTENSOR_UNLIKELY(i == packs) ? first_lanes(v, tail) : v);
+    [[maybe_unused]] const ct_value ones(compute_t<typename core_elem<Out>::type>(1));
+    for (index_t i = 0; i < packs; i += most) {
+      places q = read(p, numbers{});  // addresses that are indexed by constants and never escape stay in registers
+      for (index_t left = packs - i < most ? packs - i : most; left > 0; --left) {
+        const ct_value v = body(u, q.v, Value ? ones : cotangent(q.v), lead, fresh);
+        if constexpr (Value) sum.add(v);
+        advance(q, step, numbers{});
       }
-      for (int k = 0; k < planes - 1; ++k) p[k] += step[k];
-      if (TTENSOR_UNLIKELY(r.carries && (i & 7) == 7)) r.carry();
+      write(p, q, numbers{});
+      if (r.carries) r.carry();
+    }
+    if (tail != 0) {
+      r.stage(tail);
+      const places q = read(p, numbers{});
+      const ct_value v = body(u, q.v, Value ? first_ones(tail) : cotangent(q.v), lead, fresh);
+      if constexpr (Value) sum.add(first_lanes(v, tail));
     }
     r.close(packs, tail);
     if constexpr (Value) {
@@ -261,6 +263,24 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   }
 
  private:
+  struct places {
+    char* v[planes];
+  };
+  using numbers = std::make_integer_sequence<int, planes - 1>;
+  template <int... K> TTENSOR_INLINE static places read(char* const* p, std::integer_sequence<int, K...>) {
+    places q;
+    ((q.v[K] = p[K]), ...);
+    return q;
+  }
+  template <int... K> TTENSOR_INLINE static void write(char** p, const places& q, std::integer_sequence<int, K...>) { ((p[K] = q.v[K]), ...); }
+  template <int... K> TTENSOR_INLINE static void advance(places& q, const index_t* step, std::integer_sequence<int, K...>) { ((q.v[K] += step[K]), ...); }
+  TTENSOR_INLINE static ct_value cotangent(char* const* p) {
+    if constexpr (Value) return ct_value(0);
+    else {
+      constexpr index_t zero[planes]{};
+      return core_io<Out, N>::template load<0>(p, zero);
+    }
+  }
   /// Sums packs; every sixteen are added to a sum in double.
   struct adder {
     ct_value chain[4] = {ct_value(0), ct_value(0), ct_value(0), ct_value(0)};
