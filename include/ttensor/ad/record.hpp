@@ -4,6 +4,7 @@
 // node keeps nothing per element but the leaves that some derivative rule reads; values are recomputed in the loop.
 #pragma once
 #include "../ops/power.hpp"
+#include "../expr/merge.hpp"
 #include "../run/back.hpp"
 #include "backward.hpp"
 
@@ -384,6 +385,8 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
   }
 
   template <class X, class E> static store<S> value_and_gradient(const E& e, const dims<E::rank>& shape) {
+    if constexpr (merged<E>::exists)
+      if (merged<E>::holds(e)) return value_and_gradient<X>(merged<E>::bound(e), shape);
     using record = ad::statement_record<S, E, true>;
     const std::uint64_t serial = ad::serial_of(e);
     record r(e, shape);

@@ -358,6 +358,7 @@ template <class T, bool Owns> struct snapshot<var<T>, Owns> {
   snapshot<T, Owns> value;
   std::conditional_t<Owns, token_ref, token_ptr> slot;
   static constexpr int holds = 1 + snapshot<T>::holds;
+  bool same(const snapshot& o) const requires requires { value.same(o.value); } { return value.same(o.value) && slot.operator->() == o.slot.operator->(); }
   template <class F> TTENSOR_INLINE void each_hold(F&& f) {
     value.each_hold(f);
     mem::hold h = slot.word();

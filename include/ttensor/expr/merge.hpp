@@ -7,12 +7,22 @@
 TTENSOR_BEGIN
 
 namespace merging {
-template <class Op> inline constexpr char op_tag = 0;
-template <int K> constexpr const char* tag_of(ld<K>) { return nullptr; }
-template <class Op, int... I> constexpr const char* tag_of(ins<Op, I...>) { return &op_tag<Op>; }
+template <class In> struct operator_of { using type = void; };  // a load
+template <class Op, int... I> struct operator_of<ins<Op, I...>> { using type = Op; };
+/// Number of the first of T... that is X.
+template <class X, class... T> constexpr int first_like() {
+  int i = 0, at = -1;
+  ((at = at < 0 && std::is_same_v<X, T> ? i : at, ++i), ...);
+  return at;
+}
 
 template <class L> inline constexpr bool is_array = false;
 template <class T, int R> inline constexpr bool is_array<whole_leaf<T, R>> = true;
+template <class S, int R, bool O> inline constexpr bool is_array<leaf<S, R, O>> = requires(const snapshot<S, O>& s) { s.same(s); };
+template <class T, int R> bool equal(const whole_leaf<T, R>& a, const whole_leaf<T, R>& b) { return a.base() == b.base() && a.extent == b.extent; }
+template <class S, int R, bool O> bool equal(const leaf<S, R, O>& a, const leaf<S, R, O>& b) {
+  return a.data.same(b.data) && a.map.offset == b.map.offset && a.map.extent == b.map.extent && a.map.stride == b.map.stride;
+}
 template <int N> struct pattern {
   array<int, N> same;  // of every leaf: the first leaf that is taken to be the same array
   constexpr bool merges() const {
@@ -24,8 +34,8 @@ template <int N> struct pattern {
 template <int N, int M> struct finder {
   pattern<N> p{};
   program_facts<M> f;
-  const char* tag[M];
-  int group[N + 1];     // leaves of one type; numbers are groups of their own
+  int tag[M];           // the first instruction of the same operator, -1 for a load
+  int group[N + 1];     // the first leaf of the same type; numbers are groups of their own, beyond N
   int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same
 
   constexpr void classify() {
@@ -33,42 +43,36 @@ template <int N, int M> struct finder {
       kind[i] = i;
       for (int j = 0; j < i; ++j) {
         if (tag[i] != tag[j] || kind[j] != j) continue;
-        bool equal = tag[i] != nullptr || group[f.at[i].slot] == group[f.at[j].slot];
+        bool equal = tag[i] >= 0 || group[f.at[i].slot] == group[f.at[j].slot];
         for (int k = 0; k < f.at[i].arity; ++k) equal = equal && kind[f.at[i].operand[k]] == kind[f.at[j].operand[k]];
         if (equal) kind[i] = j;
       }
     }
   }
   constexpr void unify(int i, int j) {
-    if (tag[i] == nullptr) p.same.v[f.at[i].slot] = p.same.v[f.at[j].slot];
+    if (tag[i] < 0) p.same.v[f.at[i].slot] = p.same.v[f.at[j].slot];
     for (int k = 0; k < f.at[i].arity; ++k) unify(f.at[i].operand[k], f.at[j].operand[k]);
   }
   constexpr pattern<N> find() {
     int arrays = 0, operators = 0;
     for (int k = 0; k < N; ++k) p.same.v[k] = k, arrays += group[k] < N;
-    for (int i = 0; i < M; ++i) operators += tag[i] != nullptr;
+    for (int i = 0; i < M; ++i) operators += tag[i] >= 0;
     if (arrays >= 3 && operators >= arrays) {  // a formula of one array, such as a polynomial
       for (int k = 0; k < N; ++k) p.same.v[k] = group[k] < N ? group[k] : k;
       return p;
     }
     classify();  // else equal parts, such as the factors of (x - z) * (x - z)
     for (int i = M - 1; i >= 0; --i)
-      if (tag[i] != nullptr && kind[i] != i) unify(i, kind[i]);
+      if (tag[i] >= 0 && kind[i] != i) unify(i, kind[i]);
     return p;
   }
 };
-template <class... L> constexpr int group_of(int k) {  // the first leaf of the same type; beyond all leaves for numbers
-  const bool arrays[] = {is_array<L>..., false};
-  const void* types[] = {&op_tag<L>..., nullptr};
-  if (!arrays[k]) return static_cast<int>(sizeof...(L)) + k;
-  for (int j = 0; j < k; ++j)
-    if (types[j] == types[k]) return j;
-  return k;
-}
 template <int Root, class... Ins, class... L> constexpr auto find(program<Root, Ins...>, type_list<L...>) {
   constexpr int N = static_cast<int>(sizeof...(L)), M = static_cast<int>(sizeof...(Ins));
-  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}}, {tag_of(Ins{})...}, {}};
-  for (int k = 0; k < N; ++k) s.group[k] = group_of<L...>(k);
+  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}},
+                 {(std::is_void_v<typename operator_of<Ins>::type> ? -1 : first_like<typename operator_of<Ins>::type, typename operator_of<Ins>::type...>())...}, {}};
+  int k = 0;
+  ((s.group[k] = is_array<L> ? first_like<L, L...>() : N + k, ++k), ...);
   return s.find();
 }
 
@@ -101,6 +105,64 @@ template <class E, class Prog = program_of<E>> struct merged {
   template <class P> struct of;
   template <int Root, class... Ins> struct of<program<Root, Ins...>> { using type = decltype(merging::merge<same, Root, type_list<>>(type_list<Ins...>{})); };
   using program = typename std::conditional_t<exists, of<Prog>, chosen<false>>::type;
+
+  /// True when the names are the same arrays indeed.
+  TTENSOR_INLINE static bool holds(const E& e) {
+    const void* at[same.size() + 1];
+    bool yes = true;
+    int k = 0;
+    e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
+      at[k] = &l;
+      if constexpr (merging::is_array<L>) {
+        const L& first = *static_cast<const L*>(at[same[k]]);
+        yes = yes && merging::equal(l, first);
+      }
+      ++k;
+    });
+    return yes;
+  }
+  /// The same expression with a binding for every array that has several names; alive as long as `e` is.
+  static auto bound(const E& e) {
+    return [&]<int... B>(std::integer_sequence<int, B...>) {
+      auto body = body_of<0>(e);
+      const void* at[same.size() + 1];
+      int k = 0;
+      e.leaves([&](const auto& l) { at[k++] = &l; });
+      return let_node<0, decltype(body), at_t<arrays.at[B], leaves_of_t<E>>...>{{{{*static_cast<const at_t<arrays.at[B], leaves_of_t<E>>*>(at[arrays.at[B]])}...}}, body};
+    }(std::make_integer_sequence<int, arrays.count>{});
+  }
+
+ private:
+  struct several {  // the first names of arrays that have several
+    int at[same.size() + 1]{}, count = 0;
+    constexpr several() {
+      for (int k = 0; k < same.size(); ++k) {
+        bool named_again = false;
+        for (int j = k + 1; j < same.size(); ++j) named_again = named_again || same.v[j] == k;
+        if (named_again) at[count++] = k;
+      }
+    }
+    constexpr int find(int k) const {
+      for (int i = 0; i < count; ++i)
+        if (at[i] == same.v[k]) return i;
+      return -1;
+    }
+  };
+  static constexpr several arrays{};
+  template <int First, class L> static auto body_of(const L& l) {
+    if constexpr (arrays.find(First) < 0) return l;
+    else return let_arg<0, arrays.find(First), typename L::scalar, L::rank>{l.shape()};
+  }
+  template <int First, class Op, class... A> static auto body_of(const node<Op, A...>& e) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_bare<Op>(body_of<First + leaves_before<I, A...>>(at<I>(e.args))...); }(
+        std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+  }
+  template <int I, class... A> static constexpr int leaves_before = [] {
+    const int n[] = {leaves_of_t<A>::size...};
+    int sum = 0;
+    for (int i = 0; i < I; ++i) sum += n[i];
+    return sum;
+  }();
 };
 
 TTENSOR_END

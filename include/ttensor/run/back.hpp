@@ -237,11 +237,10 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     const auto u = leaves::template load_uniforms<table>(c);
     const index_t packs = n / N, tail = n % N, most = r.carries ? 8 : packs;
     [[maybe_unused]] adder sum;
-    [[maybe_unused]] const ct_value ones(compute_t<typename core_elem<Out>::type>(1));
     for (index_t i = 0; i < packs; i += most) {
       places q = read(p, numbers{});  // addresses that are indexed by constants and never escape stay in registers
       for (index_t left = packs - i < most ? packs - i : most; left > 0; --left) {
-        const ct_value v = body(u, q.v, Value ? ones : cotangent(q.v), lead, fresh);
+        const ct_value v = body(u, q.v, cotangent(q.v, N), lead, fresh);
         if constexpr (Value) sum.add(v);
         advance(q, step, numbers{});
       }
@@ -251,7 +250,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     if (tail != 0) {
       r.stage(tail);
       const places q = read(p, numbers{});
-      const ct_value v = body(u, q.v, Value ? first_ones(tail) : cotangent(q.v), lead, fresh);
+      const ct_value v = body(u, q.v, cotangent(q.v, tail), lead, fresh);
       if constexpr (Value) sum.add(first_lanes(v, tail));
     }
     r.close(packs, tail);
@@ -274,9 +273,10 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   }
   template <int... K> TTENSOR_INLINE static void write(char** p, const places& q, std::integer_sequence<int, K...>) { ((p[K] = q.v[K]), ...); }
   template <int... K> TTENSOR_INLINE static void advance(places& q, const index_t* step, std::integer_sequence<int, K...>) { ((q.v[K] += step[K]), ...); }
-  TTENSOR_INLINE static ct_value cotangent(char* const* p) {
-    if constexpr (Value) return ct_value(0);
-    else {
+  TTENSOR_INLINE static ct_value cotangent(char* const* p, index_t n) {  // of n elements
+    if constexpr (Value) {
+      return n < N ? first_ones(n) : ct_value(compute_t<typename core_elem<Out>::type>(1));
+    } else {
       constexpr index_t zero[planes]{};
       return core_io<Out, N>::template load<0>(p, zero);
     }

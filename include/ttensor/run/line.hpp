@@ -18,7 +18,7 @@ class line {
     index_t bytes = 0;  // of an element in the buffer
     for (int p = 0; p < planes_; ++p) {
       const nest_plane& q = plane_[p];
-      const bool still = q.stride[0] == 0 && (adds_ || q.how != access::output);  // an output that is one element has one that is written
+      const bool still = q.stride[0] == 0 && (q.how != access::output || (adds_ && n > 1));  // one element is no sum: it may be stored
       c[p] = {q.how == access::ignored ? nowhere : ptr[p], still ? 0 : index_t(lanes_) * q.bytes};
       if (far(p)) bytes += q.bytes;
     }

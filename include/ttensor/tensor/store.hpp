@@ -17,6 +17,7 @@ template <class T, bool Owns> requires(depth_v<T> == 0) struct snapshot<T, Owns>
   std::conditional_t<Owns, mem::block_ref, mem::bare_hold> block;
   const T* base;
   static constexpr int holds = 1;
+  bool same(const snapshot& o) const { return base == o.base; }
   template <class F> TTENSOR_INLINE void each_hold(F&& f) { f(block.word); }
   TTENSOR_INLINE snapshot<T, false> release() { return {block.release(), base}; }
   snapshot<T> owning() const { return {mem::block_ref(block.get()), base}; }

@@ -1,0 +1,96 @@
+// Statements that name one array several times run a program in which it is one leaf. The result may not show it.
+#include <ttensor/all.hpp>
+#include <cmath>
+#include <cstring>
+#include <doctest/doctest.h>
+
+namespace tt = ttensor;
+using tt::index_t;
+
+namespace {
+template <class E> using tree_of = std::remove_cvref_t<decltype(tt::expr::tree(std::declval<const E&>()))>;
+template <class F, class... A> using merged_of = tt::merged<tree_of<std::invoke_result_t<F, const A&...>>>;
+
+// A copy with elements of its own: a statement that names it cannot merge.
+template <class T> tt::tensor<T, 1> apart(const tt::tensor<T, 1>& x) {
+  tt::tensor<T, 1> y(x.size());
+  for (index_t i = 0; i < x.size(); ++i) y.data()[i] = x.data()[i];
+  return y;
+}
+template <class T> tt::tensor<T, 1> wave(index_t n, double phase) {
+  tt::tensor<T, 1> x(n);
+  for (index_t i = 0; i < n; ++i) x.data()[i] = static_cast<T>(std::sin(0.37 * static_cast<double>(i) + phase) + 0.2);
+  return x;
+}
+template <class T> bool same_bits(const tt::tensor<T, 1>& a, const tt::tensor<T, 1>& b) {
+  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), sizeof(T) * static_cast<std::size_t>(a.size())) == 0);
+}
+const index_t sizes[] = {0, 1, 3, 7, 8, 16, 17, 64, 1000};
+
+const auto rational = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a * b * c + 2.0 * d) / (1.5 + a * a) - b; };
+const auto squares = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a - b) * (c - d); };
+const auto leaky = [](const auto& a, const auto& b, const auto& c) { return where(a > 0.0, b, 0.1 * c); };
+const auto product_sum = [](const auto& a, const auto& b, const auto& c) { return a * b + c; };
+using vec = tt::tensor<double, 1>;
+}  // namespace
+
+static_assert(merged_of<decltype(rational), vec, vec, vec, vec>::exists);
+static_assert(merged_of<decltype(squares), vec, vec, vec, vec>::program::length == 4, "two loads, one difference, one product");
+static_assert(merged_of<decltype(leaky), vec, vec, vec>::exists);
+static_assert(!merged_of<decltype(product_sum), vec, vec, vec>::exists, "names that are hardly ever one array cost no second program");
+
+TEST_CASE_TEMPLATE("names of one array and names of equal arrays give the same bits", T, double, float) {
+  for (const index_t n : sizes) {
+    const auto x = wave<T>(n, 0.1), z = wave<T>(n, 1.3);
+    const auto x1 = apart(x), x2 = apart(x), x3 = apart(x), z1 = apart(z);
+    CHECK(same_bits<T>(rational(x, x, x, x), rational(x, x1, x2, x3)));
+    CHECK(same_bits<T>(rational(x, x, x, z), rational(x1, x2, x3, z1)));  // not all of one name
+    CHECK(same_bits<T>(squares(x, z, x, z), squares(x, z, x1, z1)));
+    CHECK(same_bits<T>(squares(x, z, z, x), squares(x, z, z1, x1)));      // equal parts, but not of equal arrays
+    CHECK(same_bits<T>(squares(x, x, x, x), squares(x, x1, x2, x3)));
+    CHECK(same_bits<T>(leaky(x, x, x), leaky(x, x1, x2)));
+    CHECK(same_bits<T>(leaky(x, z, x), leaky(x, z1, x2)));
+    CHECK(sum(squares(x, z, x, z)) == sum(squares(x, z, x1, z1)));
+    CHECK(sum(squares(x, z, z, x)) == sum(squares(x, z, z1, x1)));
+    CHECK(sum(rational(x, x, x, x)) == sum(rational(x, x1, x2, x3)));
+    auto in_place = apart(x);
+    in_place = rational(in_place, in_place, in_place, in_place);
+    CHECK(same_bits<T>(in_place, rational(x, x1, x2, x3)));
+    auto written = apart(z);
+    written = squares(x, written, x, written);
+    CHECK(same_bits<T>(written, squares(x, z, x1, z1)));
+  }
+}
+TEST_CASE("views of one array under different maps are not one array") {
+  const auto x = wave<double>(64, 0.4);
+  const auto even = x(tt::range(0, 64, 2)), head = x(tt::range(0, 32)), back = x(tt::range(31, tt::range::open, -1));
+  const vec e = even, h = head, b = back;
+  CHECK(same_bits<double>(rational(even, head, even, back), rational(e, h, e, b)));
+  CHECK(same_bits<double>(squares(head, back, head, back), squares(h, b, h, b)));
+}
+TEST_CASE("gradients through names of one array against the closed form") {
+  for (const index_t n : sizes) {
+    const auto x = wave<double>(n, 0.3), w = wave<double>(n, 2.1);
+    const vec g = tt::grad([](auto v) { return sum(exp(-v * v) * sin(v)); })(x);
+    const auto [gu, gv] = tt::grad<0, 1>([](auto u, auto v) { return sum((exp(u) - v) * (exp(u) - v)); })(x, w);
+    double worst = 0;
+    for (index_t i = 0; i < n; ++i) {
+      const double a = x(i), e = std::exp(-a * a), d = std::exp(a) - w(i);
+      worst = std::max(worst, std::abs(g(i) - e * (std::cos(a) - 2 * a * std::sin(a))));
+      worst = std::max(worst, std::abs(gu(i) - 2 * d * std::exp(a)) / (1 + std::abs(gu(i))));
+      worst = std::max(worst, std::abs(gv(i) + 2 * d) / (1 + std::abs(gv(i))));
+    }
+    CHECK(worst < 1e-14);
+  }
+}
+TEST_CASE("a gradient through two arrays where the pattern expects one") {
+  const auto x = wave<double>(50, 0.3), w = wave<double>(50, 2.1);
+  const auto [gx, gw] = tt::grad<0, 1>([](auto u, auto v) { return sum(exp(-u * v) * sin(u)); })(x, w);
+  double worst = 0;
+  for (index_t i = 0; i < 50; ++i) {
+    const double a = x(i), b = w(i), e = std::exp(-a * b);
+    worst = std::max(worst, std::abs(gx(i) - e * (std::cos(a) - b * std::sin(a))));
+    worst = std::max(worst, std::abs(gw(i) + a * e * std::sin(a)));
+  }
+  CHECK(worst < 1e-14);
+}
