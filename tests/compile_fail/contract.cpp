@@ -94,3 +94,9 @@ auto older(double x) {
 }
 
 // Rule 21, complex numbers: complex.cpp.
+
+// case: rule_16_a_single_key_has_no_axis
+// expect: a single key has none; pass split\(key, n\)
+auto one_key(const rng& key, const vec& v) { return vmap([](const auto& k, const auto& x) { return x * normal<double>(k, {2}); })(key, v); }
+// twin:
+auto one_key(const rng& key, const vec& v) { return vmap([](const auto& k, const auto& x) { return x * normal<double>(k, {2}); })(split(key, v.size()), v); }

@@ -120,6 +120,7 @@ template <class S, auto Sh> struct slice_of<tensor<S, Sh>> {
 template <class... T> struct slice_of<std::tuple<T...>> { using type = std::tuple<slice_of_t<T>...>; };
 template <class A, class B> struct slice_of<std::pair<A, B>> { using type = std::pair<slice_of_t<A>, slice_of_t<B>>; };
 template <class T, std::size_t N> struct slice_of<std::array<T, N>> { using type = std::array<slice_of_t<T>, N>; };
+template <class T> requires tree::is_keys_v<T> struct slice_of<std::vector<T>> { using type = T; };  // of random keys
 template <class T> requires tree::is_aggregate_tree_v<T> struct slice_of<T> { using type = tree::rebind_t<tree::more_axes<-1>, T>; };
 inline void same_length(index_t& n, index_t k) {
   if (k >= 0 && n >= 0 && k != n)
@@ -129,12 +130,14 @@ inline void same_length(index_t& n, index_t k) {
 template <class T> index_t length(const T& xs) {  // -1: no tensor inside
   index_t n = -1;
   if constexpr (tree::tensor_leaf<T>) n = xs.extent(0);
+  else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) n = static_cast<index_t>(xs.size());
   else if constexpr (requires { std::tuple_size<T>::value; }) std::apply([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>) tree::for_each([&](const auto& x) { same_length(n, x.extent(0)); }, xs);
   return n;
 }
 template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
   if constexpr (tree::tensor_leaf<T>) return slice_of_t<T>(xs(i));
+  else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) return xs[static_cast<std::size_t>(i)];
   else if constexpr (requires { std::tuple_size<T>::value; })
     return std::apply([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>)

@@ -2,6 +2,7 @@
 // statement inside is one fused loop over examples and elements together.
 #pragma once
 #include "../tensor/shape_ops.hpp"
+#include "keys.hpp"
 #include "vjp.hpp"
 
 TTENSOR_BEGIN
@@ -104,12 +105,22 @@ template <class Level, int Axis> struct outside {
 template <int Axis> struct split_leaf {
   static constexpr bool every_leaf = true;
   index_t& examples;  // -1 until known
+  void count(index_t n) const {
+    if (examples >= 0 && examples != n) eval_detail::batch_mismatch(examples, n);
+    examples = n;
+  }
+  template <class K, class Out> requires tree::is_keys_v<K> Out operator()(const K& keys, std::type_identity<Out>) const {
+    static_assert(Axis == 0, "ttensor: keys are mapped over their first axis, in_axes<0>");
+    count(static_cast<index_t>(keys.size()));
+    std::vector<const typename K::value_type*> each;
+    for (const auto& k : keys) each.push_back(&k);
+    return random_detail::map_examples<Out>(each);
+  }
   template <class S, auto Sh, class Out> Out operator()(const tensor<S, Sh>& x, std::type_identity<Out>) const {
     constexpr int R = shape::rank_of<Sh>();
     const int a = shape::normalize_axis(Axis, R, "vmap");
     const index_t n = x.extent(a);
-    if (examples >= 0 && examples != n) eval_detail::batch_mismatch(examples, n);
-    examples = n;
+    count(n);
     using B = scalar_t<Out>;
     using X = inner_t<B>;
     store<X> inner;
@@ -170,6 +181,12 @@ template <class Level, class Out, class S, int R> Out stack(index_t examples, co
 template <class Level, int Axis> struct join_leaf {
   static constexpr bool every_leaf = true;
   index_t examples;
+  template <class K, class Out> requires tree::is_keys_v<K> Out operator()(const K& keys, std::type_identity<Out>) const {
+    static_assert(Axis == 0, "ttensor: vmap stacks the keys that f returns along a first axis, out_axes<0>");
+    Out out;
+    for (index_t i = 0; i < examples; ++i) out.push_back(random_detail::one_example<typename Out::value_type>(keys, i));
+    return out;
+  }
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
     using S = scalar_t<Y>;
     if constexpr (Axis != none) {
@@ -237,6 +254,8 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
 /// Shapes    an argument mapped over axis a is seen without it; every result gains the axis out_axes (0 unless given).
 ///           vmap(f)(x...) maps axis 0 of all arguments; vmap(f, in_axes<0, none, 1>, out_axes<-1>)(x...);
 ///           vmap(f, in_axes_tree(axis<0>, std::tuple{axis<1>, none}))(x, pair)
+///           Random keys: split(key, n), or nested vectors and arrays of keys, are seen as one key an example; an unmapped key gives
+///           all examples the same numbers; fold_in(key, i) with a mapped i gives each its own. Keys in results become vectors
 ///           A result S<T> becomes S<stacked<T, 1>>, and such an argument is seen as S<T>; static fields stay as they are
 /// Throws    shape_error [TT-S05, TT-S17]: mapped sizes differ, nothing to map; axis_error [TT-A01, TT-A03]: out_axes<none> on a mapped result
 /// Source    JAX, jax.vmap
