@@ -249,6 +249,10 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
     else if constexpr (sizeof...(N) == 1) return static_cast<void>(args), v;
     else return static_cast<void>(args), std::get<static_cast<std::size_t>(at)>(v);
   }
+  template <class G, class W> static constexpr bool captures_probe() {  // with arguments of the kind that f will get: a custom_vjp refuses duals
+    if constexpr (is_captureless_v<F>) return false;
+    else return probe_captured_v<G, W>;
+  }
   template <class... A> auto run(const A&... a) const {
     constexpr std::size_t count = sizeof...(A);
     static_assert(((N >= -static_cast<int>(count) && N < static_cast<int>(count)) && ...), "ttensor: an argument number of a Jacobian is out of range");
@@ -256,31 +260,36 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
     if constexpr (sizeof...(N) == 1) return at(args, std::get<normal(N, count)...>(args), a...);
     else return at(args, std::tuple(std::get<normal(N, count)>(args)...), a...);
   }
-  template <class Args, class X, class... A> auto at(const Args& args, const X& x, const A&... a) const {
+  template <class Args, class X, class... A> auto at(const Args& args, const X& x, const A&...) const {
     static_assert(tree::leaf_count<X>::value > 0, "ttensor: Jacobian with respect to an argument without floating-point parts; pass 2.0 instead of 2, and make a struct an aggregate templated on its scalar");
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
       using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
       return level_detail::fake<jacobian_detail::result_t<probe_of_t<P, tree::chain_t<R>>, R, X>>();
-    } else if constexpr (probe_captured_v<F, on_probe_t<reelem_t<base_chain_t<F, Forced, A...>, double>, A>...>) {
-      using C = base_chain_t<F, Forced, A...>;
-      using R = tree::evaluated_t<decltype(f(a...))>;
-      return level_detail::fake<jacobian_detail::result_t<probe<C>, R, X>>();
     } else {
       using C = base_chain_t<F, Forced, A...>;
+      constexpr bool chunked = options::has<chunk_size, O...>;
+      constexpr bool forward_only = Mode == jacobian_mode::forward || (Mode == jacobian_mode::fewer_passes && tree::scalar_leaf_type<X>);
+      using Below = std::conditional_t<chunked, batched<C>, C>;
+      using W = tree::rebind_t<std::conditional_t<forward_only, tree::wrap_in<forward_detail::one_dual, Below>, tree::wrap_in<var, Below>>, X>;
       auto g = [&](const auto& v) {
         return [&]<std::size_t... K>(std::index_sequence<K...>) { return f(pick<K, sizeof...(A)>(v, args)...); }(std::index_sequence_for<A...>{});
       };
-      constexpr bool analytic = options::has<holomorphic_t, O...>, chunked = options::has<chunk_size, O...>;
-      const jacobian_detail::passes<C, chunked> p{most};
-      if constexpr (Mode == jacobian_mode::forward || (Mode == jacobian_mode::fewer_passes && tree::scalar_leaf_type<X>)) {
-        return jacobian_detail::forward<C, C, analytic>(p, g, x);
+      if constexpr (captures_probe<decltype(g), W>()) {
+        using R = tree::evaluated_t<decltype(g(std::declval<const W&>()))>;
+        return level_detail::fake<jacobian_detail::result_t<probe<C>, R, X>>();
       } else {
-        const auto pulled = vjp(g, closing_over_t<std::conditional_t<chunked, batched<C>, C>>{}, x);
-        if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
-          if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return jacobian_detail::forward<C, C, analytic>(p, g, x);
-        return jacobian_detail::backward<C, analytic>(p, pulled, x);
+        constexpr bool analytic = options::has<holomorphic_t, O...>;
+        const jacobian_detail::passes<C, chunked> p{most};
+        if constexpr (forward_only) {
+          return jacobian_detail::forward<C, C, analytic>(p, g, x);
+        } else {
+          const auto pulled = vjp(g, closing_over_t<Below>{}, x);
+          if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
+            if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return jacobian_detail::forward<C, C, analytic>(p, g, x);
+          return jacobian_detail::backward<C, analytic>(p, pulled, x);
+        }
       }
     }
   }

@@ -3,6 +3,7 @@
 #pragma once
 #include "../tensor/shape_ops.hpp"
 #include "keys.hpp"
+#include "parts.hpp"
 #include "vjp.hpp"
 
 TTENSOR_BEGIN
@@ -316,8 +317,12 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
       using C = join_chain_t<double, double, Forced, tree::chain_t<A>...,
                              typename decltype(level_detail::captured_chain<F, Forced, vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>())::type>;
       using W = std::tuple<vmap_detail::mapped_t<vmap_detail::inside<C>, vmap_detail::entry_t<in, I, count>, A>...>;
-      if constexpr (probe_captured_by_v<F, W>) {
-        using R = tree::evaluated_t<decltype(std::apply(f, std::declval<const W&>()))>;
+      // Under a captured dual the level that f will really see may be a tape, and a custom_vjp in f refuses mapped duals: then plain slices look for probes.
+      constexpr bool plain = is_dual_v<parts::newest_t<C>>;
+      using Slices = std::tuple<vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>;
+      using Probes = std::tuple<probed_arg_t<probe<C>, vmap_detail::entry_t<in, I, count>, A>...>;
+      if constexpr (probe_captured_by_v<F, std::conditional_t<plain, tree::rebind_t<level_detail::above<Forced>, Slices>, W>>) {
+        using R = tree::evaluated_t<decltype(std::apply(f, std::declval<const std::conditional_t<plain, Probes, W>&>()))>;
         return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, probed_result_t<C, R>>>();
       } else {
         vmap_detail::chunk part{most, out == none};
