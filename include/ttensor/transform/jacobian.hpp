@@ -209,6 +209,16 @@ template <class C, class Forced, bool Holomorphic, bool Chunked, class F, class 
   }, r);
   return assemble<C, std::remove_const_t<decltype(y)>, X>(y, r);
 }
+/// strict: f with NaN as the tangent of one leaf of x after the other.
+template <class Forced, class F, class X> void require_dependence(const F& f, const X& x) {
+  std::size_t leaves = 0;
+  tree::for_each([&](const auto&) { ++leaves; }, x);
+  forward_detail::require_dependence("jacobian", leaves, [&](std::size_t k) {
+    std::size_t i = 0;
+    return forward_detail::of_one<closing_over_t<Forced>>(
+        f, x, tree::map<X>([&]<class Out>(const auto& l, std::type_identity<Out> out) -> Out { return forward_detail::nan_leaf{i++ == k}(l, out); }, x)).y_dot;
+  });
+}
 template <class C, bool Holomorphic, bool Chunked, class P, class X> auto backward(const passes<C, Chunked>& p, const P& pulled, const X& x) {
   const auto& y = pulled.y;
   check_complex<Holomorphic>(y, x);
@@ -280,12 +290,14 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
         using R = tree::evaluated_t<decltype(g(std::declval<const W&>()))>;
         return level_detail::fake<jacobian_detail::result_t<probe<C>, R, X>>();
       } else {
-        constexpr bool analytic = options::has<holomorphic_t, O...>;
+        constexpr bool analytic = options::has<holomorphic_t, O...>, strictly = options::has<strict_t, O...>;
         const jacobian_detail::passes<C, chunked> p{most};
         if constexpr (forward_only) {
+          if constexpr (strictly) jacobian_detail::require_dependence<C>(g, x);
           return jacobian_detail::forward<C, C, analytic>(p, g, x);
         } else {
-          const auto pulled = vjp(g, closing_over_t<Below>{}, x);
+          using Strict = std::conditional_t<strictly, strict_t, options::of_jacobian>;
+          const auto pulled = vjp(g, closing_over_t<Below>{}, options::of_jacobian{}, Strict{}, x);
           if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
             if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return jacobian_detail::forward<C, C, analytic>(p, g, x);
           return jacobian_detail::backward<C, analytic>(p, pulled, x);
@@ -313,6 +325,8 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
 /// Shapes    out.shape + in.shape, for trees as the head of this file says. jacfwd<0, 2>(f) is with respect to these arguments,
 ///           a tuple in that order; -1 counts from the end
 /// Math      complex arguments and results: df/dz, with holomorphic only
+/// Throws    with strict domain_error [TT-D05, TT-D06] for a constant result or an unused leaf of the arguments, which otherwise
+///           give zeros; it costs one more evaluation for each leaf (jacrev: one more sweep)
 /// Cost      with chunk_size{n} n tangents (jacrev: cotangents) in one pass, as the examples of a vmap: fewer passes over n times
 ///           the memory. As in vmap, a function that asks for the value of a condition (`if`) then does not compile. All n give the
 ///           same bits; without chunk_size the last bits may differ where one vector has a loop of its own (matrix products, and
@@ -323,7 +337,8 @@ template <int... N, class F, class... O> auto jacrev(F f, O... o) { return jacob
 /// Jacobian by whichever mode needs fewer passes: forward when the input has no more elements than the output. Both modes are
 /// compiled, so f must allow both (no custom_vjp, no unbounded while_loop).
 template <int... N, class F, class... O> auto jacobian(F f, O... o) { return jacobian_detail::make<jacobian_mode::fewer_passes, N...>(static_cast<F&&>(f), o...); }
-/// Second derivatives of a scalar function: in.shape + in.shape, forward over reverse.
+/// Second derivatives of a scalar function: in.shape + in.shape, forward over reverse. strict is obeyed at both orders: a function
+/// with a constant gradient throws.
 template <int... N, class F, class... O> auto hessian(F f, O... o) { return jacfwd<N...>(grad<N...>(static_cast<F&&>(f), o...), o...); }
 
 /// Leaf I, in field order, of an aggregate that a transform stacked: its Jacobians read as tuples do.
