@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 #include <vector>
+#include "../tensor/extremum.hpp"
 #include "../tensor/factories.hpp"
 #include "../tensor/random.hpp"
 #include "../tensor/stacked.hpp"
@@ -51,6 +52,7 @@ template <template <class...> class A, class S, class... P> requires(sizeof...(P
 template <class T> inline constexpr bool is_aggregate_tree_v = aggregate_of<std::remove_cvref_t<T>>::value;
 /// Results of transforms with several parts, each of its own type: a tree like a tuple.
 template <class T> inline constexpr bool is_record_v = false;
+template <class V, class I> inline constexpr bool is_record_v<values_indices<V, I>> = true;
 
 /// A random key, or an array of keys: a vector or std::array of them, its length the first axis.
 template <class T> inline constexpr bool is_keys_v = false;
