@@ -116,3 +116,23 @@ TEST_CASE("scan walks a vector of keys") {
     CHECK(all(walk.second(i) == c));
   }
 }
+TEST_CASE("mapped keys in the state of a mapped loop: rejection sampling") {
+  const auto keys = split(key, 6);
+  const auto sample = [](const auto& k) {
+    return while_loop([](const auto& s) { return std::get<1>(s) < 0.8; },
+                      [](const auto& s) {
+                        const auto next = fold_in(std::get<0>(s), 1);
+                        return std::tuple{next, uniform<double>(next, {1})(0) * 1.0};
+                      },
+                      std::tuple{k, uniform<double>(k, {1})(0) * 1.0});
+  };
+  const auto [last, x] = vmap(sample)(keys);
+  for (int i = 0; i < 6; ++i) {
+    const auto [k, u] = sample(keys[static_cast<std::size_t>(i)]);
+    CHECK(x(i) == u);
+    CHECK(last[static_cast<std::size_t>(i)] == k);
+    CHECK(u >= 0.8);
+  }
+  const auto either = vmap([](const auto& k, auto t) { return normal<double>(cond(t > 0.0, [](const auto& q) { return fold_in(q, 1); }, [](const auto& q) { return fold_in(q, 2); }, k), {2}); })(keys, vec{1, -1, 1, -1, 1, 1});
+  for (int i = 0; i < 6; ++i) CHECK(all(either(i) == normal<double>(fold_in(keys[static_cast<std::size_t>(i)], i == 1 || i == 3 ? 2 : 1), {2})));
+}

@@ -39,6 +39,11 @@ template <class M, class T> requires tree::is_aggregate_tree_v<T> struct masked<
   using type = tree::rebind_t<tree::lift_to<masked_t<M, reelem_t<typename tree::aggregate_of<T>::scalar, double>>>, T>;
 };
 
+template <class M, class L> struct masked<M, basic_rng<L>> {
+  static_assert(has_probe_v<L> || is_probe_v<M> || batch_levels_v<L> >= batch_levels_v<M>,
+                "ttensor: a random key that is the same for all examples cannot be chosen by a mapped condition; map over keys, split(key, n)");
+  using type = basic_rng<L>;
+};
 [[noreturn]] inline void parts_differ() {
   raise<shape_error>("[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S12]");
 }
@@ -57,6 +62,8 @@ template <class Struct, int I, class M, class A> auto select_field(const M& m, c
 template <class M, class T> T select(const M& m, const T& a, const T& b) {
   if constexpr (tree::tensor_leaf<T> || tree::scalar_leaf_type<T>) {
     return T(where(m, a, b));
+  } else if constexpr (tree::is_keys_v<T> && requires { a.seed; }) {
+    return T(where(m, a.seed, b.seed));
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) { return T{select<M, std::tuple_element_t<I, T>>(m, std::get<I>(a), std::get<I>(b))...}; }(
         std::make_index_sequence<std::tuple_size_v<T>>{});

@@ -93,7 +93,8 @@ template <class Out, class K> Out one_example(const K& keys, index_t i) {
 }
 }  // namespace random_detail
 
-/// The key of step i, where every example has its own i (and its own key, or one for all).
+/// The key of step i, where every example has its own i (and its own key, or one for all). Inside grad(vmap(f)) or a jvp of it only
+/// with a mapped key: an integer does not know the levels below its vmap.
 template <class L, class I> requires(scalar_kind<I> || element_proxy<I>) auto fold_in(const basic_rng<L>& key, const I& index) {
   if constexpr (element_proxy<I>) {
     return fold_in(key, index.get());
