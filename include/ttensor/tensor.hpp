@@ -6,6 +6,7 @@
 #include "tensor/fixed.hpp"
 #include "tensor/reduce.hpp"
 #include "tensor/contraction.hpp"
+#include "tensor/extremum.hpp"
 #include "tensor/indexing.hpp"
 #include "tensor/linalg.hpp"
 #include "tensor/explain.hpp"

@@ -143,3 +143,24 @@ TEST_CASE("reverse mode through while_loop needs a bound, which is checked") {
   CHECK_THROWS_AS(f(0.01), domain_error);
   CHECK_THROWS_AS(max_trips{-1}, domain_error);
 }
+TEST_CASE("scan of no slices: the ys have their inner shapes, the carry is unchanged") {
+  const tensor<double, 2> none_of_three(0, 3), product{{1, 2}, {3, 4}, {5, 6}};
+  const tensor<double, 1> start{1, 2};
+  const auto body = [&](const auto& c, const auto& x) { return std::pair{c * 2.0, std::tuple{matmul(x, product), outer(x, c), sum(x)}}; };
+  const auto r = scan(body, start, none_of_three);
+  CHECK(all(r.first == start));
+  CHECK(std::get<0>(r.second).shape() == dims<2>{{0, 2}});
+  CHECK(std::get<1>(r.second).shape() == dims<3>{{0, 3, 2}});
+  CHECK(std::get<2>(r.second).shape() == dims<1>{{0}});
+  const auto g = tt::grad([&](const auto& c) { return sum(scan(body, c, none_of_three).first * c); })(start);
+  CHECK(all(g == 2.0 * start));
+  const auto per = vmap([&](const auto& c) { return std::get<1>(scan(body, c, none_of_three).second); })(tensor<double, 2>{{1, 2}, {3, 4}, {5, 6}, {7, 8}});
+  CHECK(per.shape() == dims<4>{{4, 0, 3, 2}});
+  const auto mixed = scan([](const auto& c, const auto& x) { return std::pair{c, std::get<1>(x) * std::get<0>(x)}; }, 1.0, std::tuple{tensor<int, 1>(0), none_of_three});
+  CHECK(mixed.second.shape() == dims<2>{{0, 3}});
+  int calls = 0;  // numbers have no inner shape to look for
+  CHECK(scan([&](auto c, auto x) { return ++calls, std::pair{c + x, std::tuple{c, x}}; }, 1.0, tensor<double, 1>(0)).first == 1.0);
+  CHECK(calls == 0);
+  const auto picky = [](const auto& c, const auto& x) { return (sum(x) == 0.0 ? throw domain_error("[x] zeros") : std::pair{c, eval(x * 2.0)}); };
+  CHECK(scan(picky, 1.0, none_of_three).second.extent(0) == 0);
+}

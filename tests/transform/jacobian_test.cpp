@@ -183,3 +183,28 @@ TEST_CASE("with respect to several arguments") {
   CHECK(distance<1>(get<0>(get<1>(h)), {18, 36}) < 1e-14);
   CHECK(get<1>(get<1>(h)) == Approx(1.5 * 5 * 2));
 }
+TEST_CASE("strict: a constant result or an unused leaf is an error in every mode, a derivative of zero is not") {
+  const tt::tensor<double, 1> v{1, 2, 3};
+  const auto constant = [](const auto&) { return tt::tensor<double, 1>{1, 2}; };
+  const auto half_constant = [](const auto& x) { return std::pair{tt::eval(x * 2.0), 1.0}; };
+  const auto first = [](const auto& x, const auto&) { return tt::eval(x * x); };
+  const auto first_of_tuple = [](const auto& t) { return tt::eval(std::get<0>(t) * 2.0); };
+  const auto flat = [](const auto& x) { return tt::eval(x * 0.0); };
+  auto check = [&](const auto& jac, const auto& jac_of_two) {
+    CHECK_THROWS_WITH_AS(jac(constant)(v), doctest::Contains("[jacobian] strict: "), tt::domain_error);
+    CHECK_THROWS_WITH_AS(jac(half_constant)(v), doctest::Contains("[TT-D05]"), tt::domain_error);
+    CHECK_THROWS_WITH_AS(jac_of_two(first)(v, v), doctest::Contains("[TT-D06]"), tt::domain_error);
+    CHECK_THROWS_WITH_AS(jac(first_of_tuple)(std::tuple{v, 2.0}), doctest::Contains("[TT-D06]"), tt::domain_error);
+    CHECK(tt::all(jac(first)(v, v) == 2.0 * v * tt::eye<double>(3)));
+    CHECK(tt::all(jac(flat)(v) == 0.0));
+  };
+  check([](const auto& f) { return tt::jacfwd(f, tt::strict); }, [](const auto& f) { return tt::jacfwd<0, 1>(f, tt::strict); });
+  check([](const auto& f) { return tt::jacrev(f, tt::strict); }, [](const auto& f) { return tt::jacrev<0, 1>(f, tt::strict); });
+  check([](const auto& f) { return tt::jacobian(f, tt::strict); }, [](const auto& f) { return tt::jacobian<0, 1>(f, tt::strict); });
+  check([](const auto& f) { return tt::jacrev(f, tt::chunk_size{2}, tt::strict); }, [](const auto& f) { return tt::jacrev<0, 1>(f, tt::strict, tt::chunk_size{2}); });
+  CHECK(tt::jacobian([](auto t) { return t * t; }, tt::strict)(3.0) == 6);
+  CHECK_THROWS_AS(tt::jacobian([](auto) { return 2.0; }, tt::strict)(3.0), tt::domain_error);
+  CHECK_THROWS_AS(tt::hessian([](const auto&) { return 1.0; }, tt::strict)(v), tt::domain_error);
+  CHECK_THROWS_AS(tt::hessian([](const auto& x) { return tt::sum(x * 2.0); }, tt::strict)(v), tt::domain_error);  // the gradient is constant
+  CHECK(tt::all(tt::hessian([](const auto& x) { return tt::sum(x * x); }, tt::strict)(v) == 2.0 * tt::eye<double>(3)));
+}

@@ -1,5 +1,7 @@
 // Random arrays: pure functions of a key and the element's position (Philox4x32-10, num/philox.hpp). The same key gives the
 // same numbers every time, whatever the threads or the order; split and fold_in make independent keys.
+//
+// Inside vmap a mapped key is one key for each example: every function here gives each example what its own key gives alone.
 #pragma once
 #include <array>
 #include <vector>
@@ -8,39 +10,55 @@
 
 TTENSOR_BEGIN
 
-/// A key. Streams: 0 numbers, 1 splitting, 2 folding; so that the children of a key and its numbers never meet.
-struct rng {
-  std::uint64_t seed = 0;
-  rng() = default;
-  explicit constexpr rng(std::uint64_t s) : seed(s) {}
-  friend constexpr bool operator==(const rng& a, const rng& b) { return a.seed == b.seed; }
+/// A key: a pure value. Levels is a number for one key (rng), and a mapped scalar on double inside a vmap over keys.
+/// Streams: 0 numbers, 1 splitting, 2 folding; so that the children of a key and its numbers never meet.
+template <class Levels> struct basic_rng {
+  using word = storage_scalar_t<reelem_t<Levels, std::uint64_t>>;
+  word seed = word(0);
+  basic_rng() = default;
+  explicit constexpr basic_rng(const word& s) : seed(s) {}
+  friend constexpr bool operator==(const basic_rng& a, const basic_rng& b) { return a.seed == b.seed; }
 };
+using rng = basic_rng<double>;
 
 namespace random_detail {
-constexpr rng child(const rng& key, std::uint64_t stream, std::uint64_t i) {
-  const philox_block b = philox_bits(key.seed, stream, i);
-  return rng((std::uint64_t(b.x[0]) << 32) | b.x[1]);
+inline constexpr std::uint64_t numbers = 0, splits = 1, folds = 2, order = 3;
+constexpr std::uint64_t child(std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
+  const philox_block b = philox_bits(seed, stream, i);
+  return (std::uint64_t(b.x[0]) << 32) | b.x[1];
 }
 template <std::size_t R> dims<static_cast<int>(R)> shape_of(const index_t (&n)[R]) {
   dims<static_cast<int>(R)> e;
   for (std::size_t d = 0; d < R; ++d) e[static_cast<index_t>(d)] = n[d];
   return e;
 }
-inline constexpr std::uint64_t numbers = 0, splits = 1, folds = 2, order = 3;
-/// Elements from blocks of four words: Per elements a block, made by f(block, T* to).
-template <int Per, class T, int R, class F> tensor<T, R> fill(const rng& key, const dims<R>& e, F&& f) {
-  const index_t n = shape::size(e);
-  tensor<T, R> t(store<T>::make(n), e);
-  if (n == 0) return t;
-  T* p = t.data();
+/// What a key does: one key here, one for each example in transform/keys.hpp.
+template <class Levels> struct draw {
+  /// The array that fill(seed, T* to, elements) writes.
+  template <class T, int R, class F> static tensor<T, R> array(const rng& key, const dims<R>& e, F&& fill) {
+    const index_t n = shape::size(e);
+    tensor<T, R> t(store<T>::make(n), e);
+    if (n > 0) fill(key.seed, t.data(), n);
+    return t;
+  }
+  template <class F> static constexpr rng key(const rng& k, F&& f) { return rng(f(k.seed)); }
+};
+/// n elements from blocks of four words: Per elements a block, made by f(block, T* to).
+template <int Per, class T, class F> void fill(std::uint64_t seed, T* p, index_t n, F&& f) {
   const index_t blocks = n / Per;
-  for (index_t b = 0; b < blocks; ++b) f(philox_bits(key.seed, numbers, static_cast<std::uint64_t>(b)), p + b * Per);
+  for (index_t b = 0; b < blocks; ++b) f(philox_bits(seed, numbers, static_cast<std::uint64_t>(b)), p + b * Per);
   if (const index_t rest = n - blocks * Per; rest > 0) {
     T last[Per];
-    f(philox_bits(key.seed, numbers, static_cast<std::uint64_t>(blocks)), last);
+    f(philox_bits(seed, numbers, static_cast<std::uint64_t>(blocks)), last);
     for (index_t i = 0; i < rest; ++i) p[blocks * Per + i] = last[i];
   }
-  return t;
+}
+/// An array from blocks, Per elements each.
+template <int Per, class T, int R, class L, class F> auto from_blocks(const basic_rng<L>& key, const dims<R>& e, F&& f) {
+  return draw<L>::template array<T>(key, e, [&](std::uint64_t seed, T* p, index_t n) { fill<Per>(seed, p, n, f); });
+}
+template <class L> basic_rng<L> child_key(const basic_rng<L>& key, std::uint64_t stream, std::uint64_t i) {
+  return draw<L>::key(key, [&](std::uint64_t seed) { return child(seed, stream, i); });
 }
 /// A word in [0, n) for n < 2^64, by the high half of the product: bias below n / 2^64.
 inline std::uint64_t below(std::uint64_t word, std::uint64_t n) {
@@ -51,68 +69,69 @@ inline std::uint64_t below(std::uint64_t word, std::uint64_t n) {
 }  // namespace random_detail
 
 /// N independent keys: auto [a, b] = split<2>(key).
-template <int N> std::array<rng, static_cast<std::size_t>(N)> split(const rng& key) {
-  std::array<rng, static_cast<std::size_t>(N)> k;
-  for (int i = 0; i < N; ++i) k[static_cast<std::size_t>(i)] = random_detail::child(key, random_detail::splits, static_cast<std::uint64_t>(i));
+template <int N, class L> std::array<basic_rng<L>, static_cast<std::size_t>(N)> split(const basic_rng<L>& key) {
+  std::array<basic_rng<L>, static_cast<std::size_t>(N)> k;
+  for (int i = 0; i < N; ++i) k[static_cast<std::size_t>(i)] = random_detail::child_key(key, random_detail::splits, static_cast<std::uint64_t>(i));
   return k;
 }
-inline std::vector<rng> split(const rng& key, index_t n) {
-  std::vector<rng> k;
-  for (index_t i = 0; i < n; ++i) k.push_back(random_detail::child(key, random_detail::splits, static_cast<std::uint64_t>(i)));
+/// n independent keys; vmap maps over them: vmap(f)(split(key, n), x).
+template <class L> std::vector<basic_rng<L>> split(const basic_rng<L>& key, index_t n) {
+  std::vector<basic_rng<L>> k;
+  for (index_t i = 0; i < n; ++i) k.push_back(random_detail::child_key(key, random_detail::splits, static_cast<std::uint64_t>(i)));
   return k;
 }
 /// The key of step i.
-inline rng fold_in(const rng& key, std::uint64_t i) { return random_detail::child(key, random_detail::folds, i); }
+template <class L, class I> requires std::is_integral_v<I> basic_rng<L> fold_in(const basic_rng<L>& key, I i) {
+  return random_detail::child_key(key, random_detail::folds, static_cast<std::uint64_t>(i));
+}
 
 /// Uniform in [0, 1): every multiple of 2^-53 (float: 2^-24), equally likely.
-template <class T, int R> tensor<T, R> uniform(const rng& key, const dims<R>& e) {
+template <class T, int R, class L> auto uniform(const basic_rng<L>& key, const dims<R>& e) {
   static_assert(is_floating_v<T>, "ttensor: uniform<T> needs a floating T; use integers<T>(key, shape, low, high)");
   if constexpr (sizeof(T) >= 8)
-    return random_detail::fill<2, T>(key, e, [](const philox_block& b, T* p) { p[0] = uniform_double(b.x[0], b.x[1]), p[1] = uniform_double(b.x[2], b.x[3]); });
+    return random_detail::from_blocks<2, T>(key, e, [](const philox_block& b, T* p) { p[0] = uniform_double(b.x[0], b.x[1]), p[1] = uniform_double(b.x[2], b.x[3]); });
   else
-    return random_detail::fill<4, T>(key, e, [](const philox_block& b, T* p) {
+    return random_detail::from_blocks<4, T>(key, e, [](const philox_block& b, T* p) {
       for (int i = 0; i < 4; ++i) p[i] = static_cast<T>(uniform_float(b.x[i]));
     });
 }
-template <class T, std::size_t R> auto uniform(const rng& key, const index_t (&n)[R]) { return uniform<T>(key, random_detail::shape_of(n)); }
+template <class T, std::size_t R, class L> auto uniform(const basic_rng<L>& key, const index_t (&n)[R]) { return uniform<T>(key, random_detail::shape_of(n)); }
 /// Standard normal (Box and Muller).
-template <class T, int R> tensor<T, R> normal(const rng& key, const dims<R>& e) {
+template <class T, int R, class L> auto normal(const basic_rng<L>& key, const dims<R>& e) {
   static_assert(is_floating_v<T>, "ttensor: normal<T> needs a floating T");
   if constexpr (sizeof(T) >= 8)
-    return random_detail::fill<2, T>(key, e, [](const philox_block& b, T* p) {
+    return random_detail::from_blocks<2, T>(key, e, [](const philox_block& b, T* p) {
       const auto x = normal_double(b.x[0], b.x[1], b.x[2], b.x[3]);
       p[0] = x.first, p[1] = x.second;
     });
   else
-    return random_detail::fill<4, T>(key, e, [](const philox_block& b, T* p) {
+    return random_detail::from_blocks<4, T>(key, e, [](const philox_block& b, T* p) {
       const auto x = normal_float(b.x[0], b.x[1]), y = normal_float(b.x[2], b.x[3]);
       p[0] = static_cast<T>(x.first), p[1] = static_cast<T>(x.second), p[2] = static_cast<T>(y.first), p[3] = static_cast<T>(y.second);
     });
 }
-template <class T, std::size_t R> auto normal(const rng& key, const index_t (&n)[R]) { return normal<T>(key, random_detail::shape_of(n)); }
+template <class T, std::size_t R, class L> auto normal(const basic_rng<L>& key, const index_t (&n)[R]) { return normal<T>(key, random_detail::shape_of(n)); }
 /// Uniform integers in [low, high).
-template <class T, int R> tensor<T, R> integers(const rng& key, const dims<R>& e, std::type_identity_t<T> low, std::type_identity_t<T> high) {
+template <class T, int R, class L> auto integers(const basic_rng<L>& key, const dims<R>& e, std::type_identity_t<T> low, std::type_identity_t<T> high) {
   static_assert(is_integer_v<T>, "ttensor: integers<T> needs an integer T");
   if (!(low < high)) raise<domain_error>("[integers] empty range [" + std::to_string(low) + ", " + std::to_string(high) + "); give low < high [TT-D03]");
   const std::uint64_t n = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  return random_detail::fill<2, T>(key, e, [&](const philox_block& b, T* p) {
+  return random_detail::from_blocks<2, T>(key, e, [&](const philox_block& b, T* p) {
     for (int i = 0; i < 2; ++i) p[i] = static_cast<T>(static_cast<std::uint64_t>(low) + random_detail::below((std::uint64_t(b.x[2 * i]) << 32) | b.x[2 * i + 1], n));
   });
 }
-template <class T, std::size_t R> auto integers(const rng& key, const index_t (&n)[R], std::type_identity_t<T> low, std::type_identity_t<T> high) {
+template <class T, std::size_t R, class L> auto integers(const basic_rng<L>& key, const index_t (&n)[R], std::type_identity_t<T> low, std::type_identity_t<T> high) {
   return integers<T>(key, random_detail::shape_of(n), low, high);
 }
 /// 0, ..., n - 1 in random order (Fisher and Yates).
-inline tensor<std::int64_t, 1> permutation(const rng& key, index_t n) {
-  tensor<std::int64_t, 1> t(store<std::int64_t>::make(n), dims<1>{{n}});
-  if (n == 0) return t;
-  std::int64_t* p = t.data();
-  for (index_t i = 0; i < n; ++i) p[i] = i;
-  for (index_t i = n - 1; i > 0; --i) {
-    const philox_block b = philox_bits(key.seed, random_detail::order, static_cast<std::uint64_t>(i));
-    std::swap(p[i], p[random_detail::below((std::uint64_t(b.x[0]) << 32) | b.x[1], static_cast<std::uint64_t>(i) + 1)]);
-  }
-  return t;
+template <class L> auto permutation(const basic_rng<L>& key, index_t n) {
+  return random_detail::draw<L>::template array<std::int64_t>(key, dims<1>{{n}}, [](std::uint64_t seed, std::int64_t* p, index_t count) {
+    for (index_t i = 0; i < count; ++i) p[i] = i;
+    for (index_t i = count - 1; i > 0; --i) {
+      const philox_block b = philox_bits(seed, random_detail::order, static_cast<std::uint64_t>(i));
+      std::swap(p[i], p[random_detail::below((std::uint64_t(b.x[0]) << 32) | b.x[1], static_cast<std::uint64_t>(i) + 1)]);
+    }
+  });
 }
 
 TTENSOR_END

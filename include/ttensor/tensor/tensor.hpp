@@ -69,6 +69,14 @@ template <class S, int R, int Q> void nested_fill(const nested_t<S, R>& l, store
     else to.set(at++, x);
   }
 }
+/// One element of braces that lack a level: any number, but not {number}.
+struct bare_element {
+  template <class U> requires any_scalar<U> bare_element(const U&) {}
+};
+template <bool Flat = true> void flat_braces() {
+  static_assert(!Flat, "ttensor: flat braces for a tensor of two or more axes. Braces are elements, one level for each axis: {{1, 2}, {3, 4}}; extents stand in "
+                       "parentheses: tensor<double, 2>(2, 3)");
+}
 template <class E, class S> inline constexpr bool assignable = [] {
   using F = scalar_t<E>;
   return depth_v<F> <= depth_v<S> || !is_differentiable_v<elem_t<F>>;
@@ -226,6 +234,9 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     index_t at = 0;
     tensor_detail::nested_fill<S, R>(l, store_, extent_, at, 0);
   }
+  // Flat braces would reach the constructor from extents. For scalars that numbers convert to, a second level of braces must not fit here.
+  template <bool Flat = true> tensor(std::initializer_list<tensor_detail::bare_element>) requires(R > 1 && std::is_arithmetic_v<S>) { tensor_detail::flat_braces<Flat>(); }
+  template <class U> requires(any_scalar<U> && R > 1 && !std::is_arithmetic_v<S>) tensor(std::initializer_list<U>) { tensor_detail::flat_braces<any_scalar<U>>(); }
   tensor(const S& v) requires(R == 0) : store_(store<S>::make(1)) { store_.set(0, v); }
   tensor(store<S> s, const dims<R>& e) : store_(static_cast<store<S>&&>(s)), extent_(e) {}
 

@@ -39,6 +39,11 @@ template <class M, class T> requires tree::is_aggregate_tree_v<T> struct masked<
   using type = tree::rebind_t<tree::lift_to<masked_t<M, reelem_t<typename tree::aggregate_of<T>::scalar, double>>>, T>;
 };
 
+template <class M, class L> struct masked<M, basic_rng<L>> {
+  static_assert(has_probe_v<L> || is_probe_v<M> || batch_levels_v<L> >= batch_levels_v<M>,
+                "ttensor: a random key that is the same for all examples cannot be chosen by a mapped condition; map over keys, split(key, n)");
+  using type = basic_rng<L>;
+};
 [[noreturn]] inline void parts_differ() {
   raise<shape_error>("[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S12]");
 }
@@ -57,6 +62,8 @@ template <class Struct, int I, class M, class A> auto select_field(const M& m, c
 template <class M, class T> T select(const M& m, const T& a, const T& b) {
   if constexpr (tree::tensor_leaf<T> || tree::scalar_leaf_type<T>) {
     return T(where(m, a, b));
+  } else if constexpr (tree::is_keys_v<T> && requires { a.seed; }) {
+    return T(where(m, a.seed, b.seed));
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) { return T{select<M, std::tuple_element_t<I, T>>(m, std::get<I>(a), std::get<I>(b))...}; }(
         std::make_index_sequence<std::tuple_size_v<T>>{});
@@ -120,6 +127,7 @@ template <class S, auto Sh> struct slice_of<tensor<S, Sh>> {
 template <class... T> struct slice_of<std::tuple<T...>> { using type = std::tuple<slice_of_t<T>...>; };
 template <class A, class B> struct slice_of<std::pair<A, B>> { using type = std::pair<slice_of_t<A>, slice_of_t<B>>; };
 template <class T, std::size_t N> struct slice_of<std::array<T, N>> { using type = std::array<slice_of_t<T>, N>; };
+template <class T> requires tree::is_keys_v<T> struct slice_of<std::vector<T>> { using type = T; };  // of random keys
 template <class T> requires tree::is_aggregate_tree_v<T> struct slice_of<T> { using type = tree::rebind_t<tree::more_axes<-1>, T>; };
 inline void same_length(index_t& n, index_t k) {
   if (k >= 0 && n >= 0 && k != n)
@@ -129,12 +137,35 @@ inline void same_length(index_t& n, index_t k) {
 template <class T> index_t length(const T& xs) {  // -1: no tensor inside
   index_t n = -1;
   if constexpr (tree::tensor_leaf<T>) n = xs.extent(0);
+  else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) n = static_cast<index_t>(xs.size());
   else if constexpr (requires { std::tuple_size<T>::value; }) std::apply([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>) tree::for_each([&](const auto& x) { same_length(n, x.extent(0)); }, xs);
   return n;
 }
+/// Zeros shaped as a slice: what scan shows its body when there is none.
+template <class T> slice_of_t<T> zero_slice(const T& xs) {
+  using Slice = slice_of_t<T>;
+  if constexpr (tree::tensor_leaf<T>) {
+    if constexpr (T::rank == 1) {
+      return Slice(elem_t<Slice>(0));
+    } else {
+      dims<T::rank - 1> e;
+      for (int d = 1; d < T::rank; ++d) e[d - 1] = xs.extent(d);
+      return Slice(e);
+    }
+  } else if constexpr (tree::is_keys_v<T> && !std::is_same_v<Slice, T>) {
+    return Slice();
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    return std::apply([&](const auto&... x) { return Slice{zero_slice(x)...}; }, xs);
+  } else if constexpr (tree::is_aggregate_tree_v<T>) {
+    return tree::map<Slice>([&]<class X, class Out>(const X& x, std::type_identity<Out>) { return Out(zero_slice(x)); }, xs);
+  } else {
+    return xs;
+  }
+}
 template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
   if constexpr (tree::tensor_leaf<T>) return slice_of_t<T>(xs(i));
+  else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) return xs[static_cast<std::size_t>(i)];
   else if constexpr (requires { std::tuple_size<T>::value; })
     return std::apply([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>)
@@ -149,6 +180,7 @@ template <class... T> struct stack_of<std::tuple<T...>> { using type = std::tupl
 template <class A, class B> struct stack_of<std::pair<A, B>> { using type = std::pair<stack_of_t<A>, stack_of_t<B>>; };
 template <class T, std::size_t N> struct stack_of<std::array<T, N>> { using type = std::array<stack_of_t<T>, N>; };
 template <class T> requires tree::is_aggregate_tree_v<T> struct stack_of<T> { using type = tree::rebind_t<tree::more_axes<1>, T>; };
+/// Puts y at place i of n; the first one makes the stack, also of no places.
 template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index_t n) {
   if constexpr (tree::tensor_leaf<T>) {
     constexpr int R = T::rank;
@@ -158,10 +190,10 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
       for (int d = 0; d < R; ++d) e[d + 1] = y.extent(d);
       ys = stack_of_t<T>(e);
     }
-    ys(i) = y;
+    if (i < n) ys(i) = y;
   } else if constexpr (tree::scalar_leaf_type<T>) {
     if (i == 0) ys = stack_of_t<T>(n);
-    ys(i) = y;
+    if (i < n) ys(i) = y;
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (store_at<std::tuple_element_t<I, T>>(std::get<I>(ys), std::get<I>(y), i, n), ...); }(
         std::make_index_sequence<std::tuple_size_v<T>>{});
@@ -172,10 +204,15 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
       return stack;
     }, y);
     else tree::for_each([&](auto& stack, const auto& part) { stack(i) = part; }, ys, y);
-  } else {
+  } else if (i < n) {
     ys.push_back(y);
   }
 }
+/// Has the stack of these results more axes than the one that scan walks?
+template <class T> inline constexpr bool has_axes_v = tree::tensor_leaf<T> || tree::is_aggregate_tree_v<T>;
+template <class... T> inline constexpr bool has_axes_v<std::tuple<T...>> = (has_axes_v<T> || ...);
+template <class A, class B> inline constexpr bool has_axes_v<std::pair<A, B>> = has_axes_v<A> || has_axes_v<B>;
+template <class T, std::size_t N> inline constexpr bool has_axes_v<std::array<T, N>> = has_axes_v<T>;
 template <class B, class X> struct scan_step {
   template <class T> using both = std::remove_cvref_t<decltype(std::declval<const B&>()(std::declval<const T&>(), std::declval<const X&>()))>;
   template <class T> using result = tree::evaluated_t<std::tuple_element_t<0, both<T>>>;
@@ -212,7 +249,8 @@ template <class N, class B, class S> auto for_loop(N n, const B& body, const S& 
   return s;
 }
 
-/// {carry, ys}: (carry, y) = body(carry, x) for the slices x of xs along their first axis; the ys are stacked along theirs.
+/// {carry, ys}: (carry, y) = body(carry, x) for the slices x of xs along their first axis; the ys are stacked along theirs. Without
+/// slices body runs once on zeros, for the shapes of the ys: (0, ...); if it throws an error there, they have extents 0.
 template <class B, class S, class X> auto scan(const B& body, const S& carry, const X& inputs) {
   const tree::evaluated_t<X> xs = tree::evaluate_all(inputs);
   using Slice = control::slice_of_t<tree::evaluated_t<X>>;
@@ -230,6 +268,13 @@ template <class B, class S, class X> auto scan(const B& body, const S& carry, co
     control::store_at<Y>(ys, Y(tree::evaluate_all(std::get<1>(step))), i, n);
     s = tree::lift<T>(next);
   }
+  if constexpr (control::has_axes_v<Y>)
+    if (n == 0) {
+      try {
+        control::store_at<Y>(ys, Y(tree::evaluate_all(std::get<1>(body(std::as_const(s), control::zero_slice(xs))))), 0, 0);
+      } catch (const error&) {  // zeros are not for this body: its shapes stay unknown
+      }
+    }
   return std::pair<T, control::stack_of_t<Y>>{s, ys};
 }
 

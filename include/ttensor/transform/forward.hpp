@@ -116,24 +116,22 @@ struct arrived_leaf {
     ++k;
   }
 };
-template <class Jvp, class... A> void require_dependence(const Jvp& pushforward, const A&... a) {
+/// along(k): the tangents of the results for NaN in input k of n.
+template <class Along> void require_dependence(const char* op, std::size_t n, Along&& along) {
   std::vector<bool> results;
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    auto one = [&]<std::size_t K>(std::integral_constant<std::size_t, K>) {
-      std::vector<bool> here;
-      std::size_t k = 0;
-      const auto y_dot = pushforward(std::tuple<A...>(tree::map<A>(nan_leaf{I == K}, a)...));
-      tree::for_each(arrived_leaf{here, k}, y_dot);
-      bool any = false;
-      for (std::size_t i = 0; i < here.size(); ++i) any = any || here[i];
-      if (!any) reverse_detail::strict_unused("jvp");
-      results.resize(here.size());
-      for (std::size_t i = 0; i < here.size(); ++i) results[i] = results[i] || here[i];
-    };
-    (one(std::integral_constant<std::size_t, I>{}), ...);
-  }(std::index_sequence_for<A...>{});
+  for (std::size_t input = 0; input < n; ++input) {
+    std::vector<bool> here;
+    std::size_t k = 0;
+    const auto y_dot = along(input);
+    tree::for_each(arrived_leaf{here, k}, y_dot);
+    bool any = false;
+    for (std::size_t i = 0; i < here.size(); ++i) any = any || here[i];
+    if (!any) reverse_detail::strict_unused(op);
+    results.resize(here.size());
+    for (std::size_t i = 0; i < here.size(); ++i) results[i] = results[i] || here[i];
+  }
   for (const bool r : results)
-    if (!r) reverse_detail::strict_constant("jvp");
+    if (!r) reverse_detail::strict_constant(op);
 }
 template <class Forced, class F, class... A, class... V>
 auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
@@ -167,7 +165,11 @@ template <class... O, class F, class... A, class... V> auto checked(const F& f, 
   static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
                 "ttensor: jvp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate templated on its scalar");
   if constexpr (options::has<strict_t, O...> && !probing_v<A..., V..., Forced>)
-    std::apply([&](const auto&... p) { require_dependence([&](const auto& d) { return run<Forced>(f, a, d).y_dot; }, p...); }, a);
+    require_dependence("jvp", sizeof...(A), [&](std::size_t k) {
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return run<Forced>(f, a, std::tuple<A...>(tree::map<A>(nan_leaf{I == k}, std::get<I>(a))...)).y_dot;
+      }(std::index_sequence_for<A...>{});
+    });
   return run<Forced>(f, a, v);
 }
 /// jvp of a function of one argument, a tuple or not.

@@ -97,6 +97,40 @@ template <class B, class V> void put(B& block, index_t first, index_t stride, co
                                      expr::operand<elem_t<S>>(leaf<scalar_t<V>, 1>{v.elements().snap(), layout_map<1>::row_major(n)}));
   }
 }
+/// The same for the examples of the mapped leaf v: those of example r from first + r * across on.
+template <class Level, class B, class V> void put_examples(B& block, index_t first, index_t rows, index_t across, index_t stride, const V& v) {
+  if constexpr (tree::is_at_level_v<scalar_t<V>, Level>) {  // else the level did not reach v: zeros
+    using S = scalar_t<B>;
+    const auto& s = v.elements();
+    const dims<2> n{{rows, s.size()}};
+    const layout_map<2> from{0, n, {{s.mapped() ? s.size() : 0, 1}}};  // a gradient may be the same for all
+    if constexpr (requires { requires tree::tensor_leaf<B> && std::is_lvalue_reference_v<decltype(block.elements())>; }) {
+      statement_rule<S>::assign_region(block.elements(), layout_map<2>{first, n, {{across, stride}}},
+                                       expr::operand<elem_t<S>>(leaf<inner_t<scalar_t<V>>, 2>{s.inner().snap(), from}));
+    } else {  // a scalar or a fixed tensor
+      for (index_t r = 0; r < rows; ++r)
+        for (index_t i = 0; i < n[1]; ++i) set_element(block, first + r * across + i * stride, s.inner().get(r * from.stride[0] + i));
+    }
+  }
+}
+/// Mapped trees over the chain C: in example r element `first + r` of leaf number `which` is 1 and everything else 0. One row gets
+/// one of zeros beside it: a batch of one is not mapped, and its products have other last bits.
+template <class C, class T> auto mapped_basis(const T& like, int which, index_t first, index_t rows) {
+  int i = 0;
+  return tree::map<tree::rebind_t<tree::wrap_in<batched, C>, T>>([&]<class L, class Out>(const L& l, std::type_identity<Out>) -> Out {
+    using B = scalar_t<Out>;
+    const auto shape = joined_shape(0, l);
+    if (i++ != which) return zero_leaf<Out>(shape);
+    const index_t n = leaf_size(l);
+    const index_t width = rows == 1 ? 2 : rows;
+    auto ones = store<inner_t<B>>::make(width * n);
+    ones.zero();
+    for (index_t r = 0; r < rows; ++r) ones.set(r * n + first + r, inner_t<B>(1));
+    store<B> s(std::move(ones), width, n);
+    if constexpr (rank_v<Out> > 0) return Out(std::move(s), shape);
+    else return Out(std::move(s));
+  }, like);
+}
 /// A copy of the tree in which element `k` of its leaf number `which` is 1 and everything else 0.
 template <class T> T basis(const T& like, int which, index_t k) {
   int i = 0;
@@ -138,34 +172,63 @@ template <class C, class Y, class X, class Rows> result_t<C, Y, X> assemble(cons
     return std::apply([&](auto&... row) { return R{std::apply([](auto&... b) { return std::make_tuple(std::move(b)...); }, leaf_refs(row))...}; }, r);
   }
 }
-template <class C, class Forced, bool Holomorphic, class F, class X> auto forward(const F& f, const X& x) {
-  const auto y = forward_detail::of_one<closing_over_t<Forced>>(f, x, basis(x, -1, 0)).y;  // for its shapes; columns follow
+/// How many tangents or cotangents are carried at once. Chunked: as the examples of one mapped tree, at most `most`.
+template <class C, bool Chunked> struct passes {
+  index_t most;
+  template <class T> static auto directions(const T& like, int which, index_t first, index_t rows) {
+    if constexpr (Chunked) return mapped_basis<C>(like, which, first, rows);
+    else return static_cast<void>(rows), basis(like, which, first);
+  }
+  template <class B, class V> static void put(B& block, index_t first, index_t rows, index_t across, index_t stride, const V& v) {
+    if constexpr (Chunked) put_examples<batched<C>>(block, first, rows, across, stride, v);
+    else jacobian_detail::put(block, first, stride, v);
+  }
+  /// run(k, rows) until n are done.
+  template <class Run> void each(index_t n, Run&& run) const {
+    for (index_t k = 0; k < n;) {
+      const index_t rows = !Chunked ? 1 : n - k < most ? n - k : most;
+      run(k, rows);
+      k += rows;
+    }
+  }
+};
+template <class C, class Forced, bool Holomorphic, bool Chunked, class F, class X> auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
+  const auto y = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, -1, 0, 1)).y;  // for its shapes; columns follow
   check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
   std::apply([&](auto&... row) {
     int leaf = 0;
     tree::for_each([&](const auto& l, auto&... block) {
       const index_t columns = leaf_size(l);
-      for (index_t k = 0; k < columns; ++k) {
-        const auto d = forward_detail::of_one<closing_over_t<Forced>>(f, x, basis(x, leaf, k)).y_dot;
-        std::apply([&](const auto&... v) { (put(block, k, columns, v), ...); }, leaf_refs(d));
-      }
+      p.each(columns, [&](index_t k, index_t rows) {
+        const auto d = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, leaf, k, rows)).y_dot;
+        std::apply([&](const auto&... v) { (p.put(block, k, rows, 1, columns, v), ...); }, leaf_refs(d));
+      });
       ++leaf;
     }, x, row...);
   }, r);
   return assemble<C, std::remove_const_t<decltype(y)>, X>(y, r);
 }
-template <class C, bool Holomorphic, class P, class X> auto backward(const P& pulled, const X& x) {
+/// strict: f with NaN as the tangent of one leaf of x after the other.
+template <class Forced, class F, class X> void require_dependence(const F& f, const X& x) {
+  std::size_t leaves = 0;
+  tree::for_each([&](const auto&) { ++leaves; }, x);
+  forward_detail::require_dependence("jacobian", leaves, [&](std::size_t k) {
+    std::size_t i = 0;
+    return forward_detail::of_one<closing_over_t<Forced>>(
+        f, x, tree::map<X>([&]<class Out>(const auto& l, std::type_identity<Out> out) -> Out { return forward_detail::nan_leaf{i++ == k}(l, out); }, x)).y_dot;
+  });
+}
+template <class C, bool Holomorphic, bool Chunked, class P, class X> auto backward(const passes<C, Chunked>& p, const P& pulled, const X& x) {
   const auto& y = pulled.y;
   check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
   const auto ys = leaf_refs(y);
   each_index([&](auto o) {
-    const index_t n = leaf_size(std::get<o()>(ys));
-    for (index_t k = 0; k < n; ++k) {
-      const auto g = pulled.pull(basis(y, static_cast<int>(o()), k));
-      tree::for_each([&](const auto& l, auto& block) { put(block, k * leaf_size(l), 1, l); }, g, std::get<o()>(r));
-    }
+    p.each(leaf_size(std::get<o()>(ys)), [&](index_t k, index_t rows) {
+      const auto g = pulled.pull(p.directions(y, static_cast<int>(o()), k, rows));
+      tree::for_each([&](const auto& l, auto& block) { p.put(block, k * leaf_size(l), rows, leaf_size(l), 1, l); }, g, std::get<o()>(r));
+    });
   }, std::make_index_sequence<std::tuple_size_v<decltype(ys)>>{});
   auto j = assemble<C, std::remove_cvref_t<decltype(y)>, X>(y, r);
   if constexpr (Holomorphic) return tree::map<decltype(j)>(reverse_detail::conjugate_leaf{}, j);
@@ -180,6 +243,7 @@ template <jacobian_mode Mode, class Numbers, class F, class Opts> struct jacobia
 template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_function<Mode, int_list<N...>, F, type_list<O...>> {
   static constexpr bool ttensor_captureless = is_captureless_v<F>;
   F f;
+  index_t most = 1;
   template <class... T> auto operator()(const T&... a) const { return run(tree::evaluate_all(a)...); }
 
  private:
@@ -195,6 +259,10 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
     else if constexpr (sizeof...(N) == 1) return static_cast<void>(args), v;
     else return static_cast<void>(args), std::get<static_cast<std::size_t>(at)>(v);
   }
+  template <class G, class W> static constexpr bool captures_probe() {  // with arguments of the kind that f will get: a custom_vjp refuses duals
+    if constexpr (is_captureless_v<F>) return false;
+    else return probe_captured_v<G, W>;
+  }
   template <class... A> auto run(const A&... a) const {
     constexpr std::size_t count = sizeof...(A);
     static_assert(((N >= -static_cast<int>(count) && N < static_cast<int>(count)) && ...), "ttensor: an argument number of a Jacobian is out of range");
@@ -202,36 +270,44 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
     if constexpr (sizeof...(N) == 1) return at(args, std::get<normal(N, count)...>(args), a...);
     else return at(args, std::tuple(std::get<normal(N, count)>(args)...), a...);
   }
-  template <class Args, class X, class... A> auto at(const Args& args, const X& x, const A&... a) const {
+  template <class Args, class X, class... A> auto at(const Args& args, const X& x, const A&...) const {
     static_assert(tree::leaf_count<X>::value > 0, "ttensor: Jacobian with respect to an argument without floating-point parts; pass 2.0 instead of 2, and make a struct an aggregate templated on its scalar");
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
       using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
       return level_detail::fake<jacobian_detail::result_t<probe_of_t<P, tree::chain_t<R>>, R, X>>();
-    } else if constexpr (probe_captured_v<F, on_probe_t<reelem_t<base_chain_t<F, Forced, A...>, double>, A>...>) {
-      using C = base_chain_t<F, Forced, A...>;
-      using R = tree::evaluated_t<decltype(f(a...))>;
-      return level_detail::fake<jacobian_detail::result_t<probe<C>, R, X>>();
     } else {
       using C = base_chain_t<F, Forced, A...>;
+      constexpr bool chunked = options::has<chunk_size, O...>;
+      constexpr bool forward_only = Mode == jacobian_mode::forward || (Mode == jacobian_mode::fewer_passes && tree::scalar_leaf_type<X>);
+      using Below = std::conditional_t<chunked, batched<C>, C>;
+      using W = tree::rebind_t<std::conditional_t<forward_only, tree::wrap_in<forward_detail::one_dual, Below>, tree::wrap_in<var, Below>>, X>;
       auto g = [&](const auto& v) {
         return [&]<std::size_t... K>(std::index_sequence<K...>) { return f(pick<K, sizeof...(A)>(v, args)...); }(std::index_sequence_for<A...>{});
       };
-      constexpr bool analytic = options::has<holomorphic_t, O...>;
-      if constexpr (Mode == jacobian_mode::forward || (Mode == jacobian_mode::fewer_passes && tree::scalar_leaf_type<X>)) {
-        return jacobian_detail::forward<C, C, analytic>(g, x);
+      if constexpr (captures_probe<decltype(g), W>()) {
+        using R = tree::evaluated_t<decltype(g(std::declval<const W&>()))>;
+        return level_detail::fake<jacobian_detail::result_t<probe<C>, R, X>>();
       } else {
-        const auto pulled = vjp(g, closing_over_t<C>{}, x);
-        if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
-          if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return jacobian_detail::forward<C, C, analytic>(g, x);
-        return jacobian_detail::backward<C, analytic>(pulled, x);
+        constexpr bool analytic = options::has<holomorphic_t, O...>, strictly = options::has<strict_t, O...>;
+        const jacobian_detail::passes<C, chunked> p{most};
+        if constexpr (forward_only) {
+          if constexpr (strictly) jacobian_detail::require_dependence<C>(g, x);
+          return jacobian_detail::forward<C, C, analytic>(p, g, x);
+        } else {
+          using Strict = std::conditional_t<strictly, strict_t, options::of_jacobian>;
+          const auto pulled = vjp(g, closing_over_t<Below>{}, options::of_jacobian{}, Strict{}, x);
+          if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
+            if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return jacobian_detail::forward<C, C, analytic>(p, g, x);
+          return jacobian_detail::backward<C, analytic>(p, pulled, x);
+        }
       }
     }
   }
 };
 namespace jacobian_detail {
-template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O...) {
+template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O... o) {
   options::check<O...>();
   constexpr int v[] = {N..., 0};
   static_assert([&] {
@@ -241,7 +317,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
     return true;
   }(), "ttensor: an argument number of a Jacobian is given twice");
   using Numbers = std::conditional_t<sizeof...(N) == 0, int_list<0>, int_list<N...>>;
-  return jacobian_function<Mode, Numbers, std::remove_cvref_t<F>, type_list<O...>>{static_cast<F&&>(f)};
+  return jacobian_function<Mode, Numbers, std::remove_cvref_t<F>, type_list<O...>>{static_cast<F&&>(f), options::at_once(o...)};
 }
 }  // namespace jacobian_detail
 
@@ -249,13 +325,20 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
 /// Shapes    out.shape + in.shape, for trees as the head of this file says. jacfwd<0, 2>(f) is with respect to these arguments,
 ///           a tuple in that order; -1 counts from the end
 /// Math      complex arguments and results: df/dz, with holomorphic only
+/// Throws    with strict domain_error [TT-D05, TT-D06] for a constant result or an unused leaf of the arguments, which otherwise
+///           give zeros; it costs one more evaluation for each leaf (jacrev: one more sweep)
+/// Cost      with chunk_size{n} n tangents (jacrev: cotangents) in one pass, as the examples of a vmap: fewer passes over n times
+///           the memory. As in vmap, a function that asks for the value of a condition (`if`) then does not compile. All n give the
+///           same bits; without chunk_size the last bits may differ where one vector has a loop of its own (matrix products, and
+///           in reverse costly sums)
 template <int... N, class F, class... O> auto jacfwd(F f, O... o) { return jacobian_detail::make<jacobian_mode::forward, N...>(static_cast<F&&>(f), o...); }
 /// Jacobian by reverse mode: one recording, one sweep for each output element.
 template <int... N, class F, class... O> auto jacrev(F f, O... o) { return jacobian_detail::make<jacobian_mode::reverse, N...>(static_cast<F&&>(f), o...); }
 /// Jacobian by whichever mode needs fewer passes: forward when the input has no more elements than the output. Both modes are
 /// compiled, so f must allow both (no custom_vjp, no unbounded while_loop).
 template <int... N, class F, class... O> auto jacobian(F f, O... o) { return jacobian_detail::make<jacobian_mode::fewer_passes, N...>(static_cast<F&&>(f), o...); }
-/// Second derivatives of a scalar function: in.shape + in.shape, forward over reverse.
+/// Second derivatives of a scalar function: in.shape + in.shape, forward over reverse. strict is obeyed at both orders: a function
+/// with a constant gradient throws.
 template <int... N, class F, class... O> auto hessian(F f, O... o) { return jacfwd<N...>(grad<N...>(static_cast<F&&>(f), o...), o...); }
 
 /// Leaf I, in field order, of an aggregate that a transform stacked: its Jacobians read as tuples do.

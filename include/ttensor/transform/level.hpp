@@ -111,6 +111,11 @@ template <class Forced> struct probed_above {  // probes that stand above the le
   template <class S> using map = probe<typename strip_probe<join_chain_t<elem_t<S>, Forced, S>>::type>;
   template <class S> using scalar_of_struct = map<S>;
 };
+template <class Forced> struct above {  // scalars that hold the levels named by closing_over too
+  static constexpr int rank_change = 0;
+  template <class S> using map = join_chain_t<elem_t<S>, Forced, S>;
+  template <class S> using scalar_of_struct = map<S>;
+};
 template <class F, class Forced, class... A> constexpr auto captured_chain() {
   if constexpr (is_captureless_v<std::remove_cvref_t<F>>) {
     return std::type_identity<double>{};

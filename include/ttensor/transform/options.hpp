@@ -12,8 +12,9 @@ inline constexpr has_aux_t has_aux{};
 inline constexpr allow_int_t allow_int{};
 inline constexpr strict_t strict{};
 inline constexpr holomorphic_t holomorphic{};
-/// At most how many tangents or cotangents Jacobians carry at once; never changes values. They carry one at a time now, so it has
-/// no effect yet. 0 is an error: domain_error [TT-D02].
+/// At most so many examples (vmap, per_sample_grad), tangents (jacfwd) or cotangents (jacrev) at once; never changes values.
+/// Without it vmap runs all examples at once and Jacobians one tangent or cotangent at a time; a pass with several costs more loops than
+/// a pass with one, so small chunks of a Jacobian gain nothing. Throws domain_error [TT-D02] for n < 1.
 struct chunk_size {
   index_t n;
   explicit chunk_size(index_t n_) : n(n_) {
@@ -27,7 +28,9 @@ struct no_tangent {
 };
 
 namespace options {
+struct of_jacobian {};  // a vjp that belongs to a Jacobian, for its messages
 template <class T> inline constexpr bool is_option_v = false;
+template <> inline constexpr bool is_option_v<of_jacobian> = true;
 template <> inline constexpr bool is_option_v<has_aux_t> = true;
 template <> inline constexpr bool is_option_v<allow_int_t> = true;
 template <> inline constexpr bool is_option_v<strict_t> = true;
@@ -38,6 +41,12 @@ template <class C> inline constexpr bool is_option_v<closing_over_t<C>> = true;
 template <class... O> constexpr void check() {
   static_assert((is_option_v<O> && ...), "ttensor: what follows the function here must be an option (has_aux, strict, allow_int, holomorphic, "
                                          "chunk_size{n}, closing_over(x...), in vmap also in_axes, out_axes); arguments go into the second call");
+}
+/// What chunk_size says, without it everything.
+template <class... O> index_t at_once(const O&... o) {
+  index_t n = std::numeric_limits<index_t>::max();
+  ([&] { if constexpr (std::is_same_v<O, chunk_size>) n = o.n; }(), ...);
+  return n;
 }
 template <class... A> auto list_of(const A&...) {
   auto one = []<class T>(std::type_identity<T>) {

@@ -5,7 +5,9 @@
 #include <optional>
 #include <tuple>
 #include <vector>
+#include "../tensor/extremum.hpp"
 #include "../tensor/factories.hpp"
+#include "../tensor/random.hpp"
 #include "../tensor/stacked.hpp"
 #include "fields.hpp"
 
@@ -50,10 +52,17 @@ template <template <class...> class A, class S, class... P> requires(sizeof...(P
 template <class T> inline constexpr bool is_aggregate_tree_v = aggregate_of<std::remove_cvref_t<T>>::value;
 /// Results of transforms with several parts, each of its own type: a tree like a tuple.
 template <class T> inline constexpr bool is_record_v = false;
+template <class V, class I> inline constexpr bool is_record_v<values_indices<V, I>> = true;
 
-/// What rebindings M and visitors M treat as a leaf: what carries derivatives; with a member `every_leaf` integers too.
+/// A random key, or an array of keys: a vector or std::array of them, its length the first axis.
+template <class T> inline constexpr bool is_keys_v = false;
+template <class L> inline constexpr bool is_keys_v<basic_rng<L>> = true;
+template <class T> inline constexpr bool is_keys_v<std::vector<T>> = is_keys_v<T>;
+template <class T, std::size_t N> inline constexpr bool is_keys_v<std::array<T, N>> = is_keys_v<T>;
+
+/// What rebindings M and visitors M treat as a leaf: what carries derivatives; with a member `every_leaf` integers and keys too.
 template <class M, class T> inline constexpr bool takes_v = [] {
-  if constexpr (requires { std::remove_cvref_t<M>::every_leaf; }) return tensor_leaf<T> || scalar_leaf_type<T>;
+  if constexpr (requires { std::remove_cvref_t<M>::every_leaf; }) return tensor_leaf<T> || scalar_leaf_type<T> || is_keys_v<T>;
   else return is_differentiable_leaf_v<T>;
 }();
 /// A leaf of R axes: a tensor, or the scalar itself.
@@ -92,6 +101,20 @@ template <class M, class A, class B> struct rebind<M, std::pair<A, B>> { using t
 template <class M, class T, std::size_t N> struct rebind<M, std::array<T, N>> { using type = std::array<rebind_t<M, T>, N>; };
 template <class M, class T> struct rebind<M, std::vector<T>> { using type = std::vector<rebind_t<M, T>>; };
 template <class M, class T> struct rebind<M, std::optional<T>> { using type = std::optional<rebind_t<M, T>>; };
+/// Arrays of keys: an axis in front (+1) is a vector around them, a slice (-1) one element.
+template <class M, class T> struct keys_on;
+template <class M, class L> struct keys_on<M, basic_rng<L>> { using type = basic_rng<typename M::template map<L>>; };
+template <class M, class T> struct keys_on<M, std::vector<T>> { using type = std::vector<typename keys_on<M, T>::type>; };
+template <class M, class T, std::size_t N> struct keys_on<M, std::array<T, N>> { using type = std::array<typename keys_on<M, T>::type, N>; };
+template <class M, class T> struct rebind_keys : keys_on<M, T> {};
+template <class M, class T> requires(M::rank_change == 1) struct rebind_keys<M, T> { using type = std::vector<typename keys_on<M, T>::type>; };
+template <class M, class T> requires(M::rank_change == -1) struct rebind_keys<M, T> {
+  static_assert(requires { typename T::value_type; }, "ttensor: vmap maps over an axis, and a single key has none; pass split(key, n) for a key an example, or in_axes<none>");
+  using type = typename keys_on<M, typename T::value_type>::type;
+};
+template <class M, class L> requires takes_v<M, basic_rng<L>> struct rebind<M, basic_rng<L>> : rebind_keys<M, basic_rng<L>> {};
+template <class M, class T> requires takes_v<M, std::vector<T>> struct rebind<M, std::vector<T>> : rebind_keys<M, std::vector<T>> {};
+template <class M, class T, std::size_t N> requires takes_v<M, std::array<T, N>> struct rebind<M, std::array<T, N>> : rebind_keys<M, std::array<T, N>> {};
 template <class M, template <class...> class R, class... P> requires is_record_v<R<P...>> struct rebind<M, R<P...>> { using type = R<rebind_t<M, P>...>; };
 template <class M, class T> requires is_aggregate_tree_v<T> struct rebind<M, T> {
   using S = typename aggregate_of<T>::scalar;
@@ -133,7 +156,9 @@ template <class Struct, int I, class F, class... T> void for_each_field(F& f, T&
 
 /// A tree of type Out whose leaves are f(leaf of in, type_identity<leaf type of Out>); static parts are copied.
 template <class Out, class F, class In> Out map(F&& f, const In& in) {
-  if constexpr (stacked_leaf<In> || stacked_leaf<Out>) {
+  if constexpr (is_keys_v<In> && takes_v<F, In>) {
+    return f(in, std::type_identity<Out>{});
+  } else if constexpr (stacked_leaf<In> || stacked_leaf<Out>) {
     return Out(map<unstacked_t<Out>>(f, unstacked(in)));
   } else if constexpr (expression<In> || tensor_leaf<In> || scalar_leaf_type<In>) {
     if constexpr (expression<In> || takes_v<F, In>) return f(in, std::type_identity<Out>{});
@@ -197,6 +222,7 @@ template <class T> requires(array_like<T> || element_proxy<T>) struct chain<T> {
     else return std::type_identity<double>{};
   }())::type;
 };
+template <class L> struct chain<basic_rng<L>> { using type = L; };
 template <class... T> struct chain<std::tuple<T...>> { using type = join_chain_t<double, double, chain_t<T>...>; };
 template <class A, class B> struct chain<std::pair<A, B>> { using type = join_chain_t<double, chain_t<A>, chain_t<B>>; };
 template <class T, std::size_t N> struct chain<std::array<T, N>> : chain<T> {};

@@ -48,7 +48,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
     tree::for_each(reverse_detail::check_leaf<C>{*tape_}, *y_);
     l.close();
     if constexpr (options::has<strict_t, O...>)
-      std::apply([&](const auto&... x) { reverse_detail::require_dependence("vjp", *tape_, result(), x...); }, *w_);
+      std::apply([&](const auto&... x) { reverse_detail::require_dependence(options::has<options::of_jacobian, O...> ? "jacobian" : "vjp", *tape_, result(), x...); }, *w_);
   }
   auto value() const { return stripped(result()); }
   auto aux() const { return stripped(tree::part<1>(*y_)); }

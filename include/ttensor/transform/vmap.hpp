@@ -2,67 +2,14 @@
 // statement inside is one fused loop over examples and elements together.
 #pragma once
 #include "../tensor/shape_ops.hpp"
+#include "axes.hpp"
+#include "keys.hpp"
+#include "parts.hpp"
 #include "vjp.hpp"
 
 TTENSOR_BEGIN
 
-/// Leaves an argument unmapped; as an output axis: the results are the same for every example.
-struct none_t {
-  constexpr operator int() const { return std::numeric_limits<int>::min(); }
-};
-inline constexpr none_t none{};
-/// An axis to map over, counted in the whole argument; negative axes count from its last one.
-template <int A> struct axis_t {
-  static constexpr int value = A;
-};
-template <int A> inline constexpr axis_t<A> axis{};
-
-template <class... A> struct in_axes_tree_t {};
-template <int A> struct out_axes_t {};
-/// One axis (or none) an argument: in_axes<0, none, 1>.
-template <int... A> inline constexpr in_axes_tree_t<std::conditional_t<A == none, none_t, axis_t<A>>...> in_axes{};
-/// The same where an argument is a tree whose parts differ: in_axes_tree(axis<0>, std::tuple{axis<1>, none}). An entry may stand
-/// for a whole tree; for the fields of an aggregate it is again an in_axes_tree(...).
-template <class... A> constexpr in_axes_tree_t<A...> in_axes_tree(A...) { return {}; }
-/// The axis of the results that counts the examples.
-template <int A> inline constexpr out_axes_t<A> out_axes{};
-
 namespace vmap_detail {
-struct first_unmapped {};  // of per_sample_grad: the first argument is shared, the others are mapped over axis 0
-template <class Ax> inline constexpr bool is_axis_v = false;
-template <int A> inline constexpr bool is_axis_v<axis_t<A>> = true;
-
-/// The entry of part I of N parts.
-template <class Ax, int I, int N> struct entry { static_assert(!sizeof(Ax), "ttensor: the axes of vmap are axis<n>, none, and tuples or in_axes_tree of them"); };
-template <class Ax, int I, int N> using entry_t = typename entry<Ax, I, N>::type;
-template <int A, int I, int N> struct entry<axis_t<A>, I, N> { using type = axis_t<A>; };
-template <int I, int N> struct entry<none_t, I, N> { using type = none_t; };
-template <class O> inline constexpr bool is_axes_v = std::is_same_v<O, first_unmapped>;
-template <class... A> inline constexpr bool is_axes_v<in_axes_tree_t<A...>> = true;
-template <int A> inline constexpr bool is_axes_v<out_axes_t<A>> = true;
-template <int I, int N> struct entry<first_unmapped, I, N> { using type = std::conditional_t<I == 0, none_t, axis_t<0>>; };
-template <class... A, int I, int N> struct entry<in_axes_tree_t<A...>, I, N> {
-  static_assert(sizeof...(A) == N, "ttensor: the axes of vmap must match the arguments: one entry for each argument, or for each part of a tree");
-  using type = at_t<(sizeof...(A) == N ? I : 0), type_list<A...>>;
-};
-template <class... A, int I, int N> struct entry<std::tuple<A...>, I, N> : entry<in_axes_tree_t<A...>, I, N> {};
-template <class A, class B, int I, int N> struct entry<std::pair<A, B>, I, N> : entry<in_axes_tree_t<A, B>, I, N> {};
-
-template <class Ax> inline constexpr bool maps_v = is_axis_v<Ax>;  // does it map anything?
-template <> inline constexpr bool maps_v<first_unmapped> = true;
-template <class... A> inline constexpr bool maps_v<in_axes_tree_t<A...>> = (maps_v<A> || ...);
-template <class... A> inline constexpr bool maps_v<std::tuple<A...>> = (maps_v<A> || ...);
-template <class A, class B> inline constexpr bool maps_v<std::pair<A, B>> = maps_v<A> || maps_v<B>;
-
-/// Axes of all arguments, and the axis of the results, among the options.
-template <class... O> struct in_of { using type = axis_t<0>; };
-template <class O, class... R> struct in_of<O, R...> : in_of<R...> {};
-template <class... A, class... R> struct in_of<in_axes_tree_t<A...>, R...> { using type = in_axes_tree_t<A...>; };
-template <class... R> struct in_of<first_unmapped, R...> { using type = first_unmapped; };
-template <class... O> inline constexpr int out_of = 0;
-template <class O, class... R> inline constexpr int out_of<O, R...> = out_of<R...>;
-template <int A, class... R> inline constexpr int out_of<out_axes_t<A>, R...> = A;
-
 // ---- types --------------------------------------------------------------------------------------------------------------
 /// An argument inside: batched scalars. Integers too keep the outer batches: they tell the levels apart.
 template <class C> struct inside : tree::more_axes<-1> {
@@ -101,54 +48,81 @@ template <class Level, int Axis> struct outside {
 };
 
 // ---- values -------------------------------------------------------------------------------------------------------------
+/// The examples that run at once. One example of several, alone in its chunk, runs beside a copy of itself: a batch of one would
+/// be taken for an unmapped value, and products of a matrix with one vector have a loop, so last bits, of their own.
+struct chunk {
+  index_t most;             // at once
+  bool never_one = false;   // also an example that has no others runs beside a copy
+  index_t examples = -1;    // all; -1 until known
+  index_t first = 0;
+  index_t count() const { return examples - first < most ? examples - first : most; }
+  index_t width() const { return count() == 1 && (never_one || examples > 1) ? 2 : count(); }
+  bool whole() const { return width() == examples; }
+  bool next() {
+    first += count();
+    return first < examples;
+  }
+  void meet(index_t n) {
+    if (examples >= 0 && examples != n) eval_detail::batch_mismatch(examples, n);
+    examples = n;
+  }
+};
 template <int Axis> struct split_leaf {
   static constexpr bool every_leaf = true;
-  index_t& examples;  // -1 until known
+  chunk& part;
+  template <class K, class Out> requires tree::is_keys_v<K> Out operator()(const K& keys, std::type_identity<Out>) const {
+    static_assert(Axis == 0, "ttensor: keys are mapped over their first axis, in_axes<0>");
+    part.meet(static_cast<index_t>(keys.size()));
+    std::vector<const typename K::value_type*> each;
+    for (index_t i = 0; i < part.width(); ++i) each.push_back(&keys[static_cast<std::size_t>(part.first + (i < part.count() ? i : 0))]);
+    return random_detail::map_examples<Out>(each);
+  }
   template <class S, auto Sh, class Out> Out operator()(const tensor<S, Sh>& x, std::type_identity<Out>) const {
     constexpr int R = shape::rank_of<Sh>();
     const int a = shape::normalize_axis(Axis, R, "vmap");
-    const index_t n = x.extent(a);
-    if (examples >= 0 && examples != n) eval_detail::batch_mismatch(examples, n);
-    examples = n;
+    part.meet(x.extent(a));
     using B = scalar_t<Out>;
     using X = inner_t<B>;
     store<X> inner;
     dims<R - 1> e{};
     for (int d = 0, k = 0; d < R; ++d)
       if (d != a) e[k++] = x.extent(d);
-    if (a == 0) {
+    if (a == 0 && part.whole()) {
       inner = reverse_detail::lifted<X>(x.elements());
     } else {
-      const auto moved = moveaxis(x, a, 0).as_leaf();
+      auto moved = moveaxis(x, a, 0).as_leaf();
+      moved.map.offset += part.first * moved.map.stride[0];
+      moved.map.extent[0] = part.width();
+      if (part.width() != part.count()) moved.map.stride[0] = 0;
       inner = statement_rule<X>::evaluate(moved, moved.shape());
     }
-    store<B> s(static_cast<store<X>&&>(inner), n, shape::size(e));
+    store<B> s(static_cast<store<X>&&>(inner), part.width(), shape::size(e));
     if constexpr (R == 1) return Out(static_cast<store<B>&&>(s));
     else return Out(static_cast<store<B>&&>(s), e);
   }
 };
-template <class Ax, class Out, class T> Out split(index_t& examples, const T& x);
-template <class Ax, class Struct, int I, class Out> Out split_field(index_t& examples, const Struct& x) {
+template <class Ax, class Out, class T> Out split(chunk& part, const T& x);
+template <class Ax, class Struct, int I, class Out> Out split_field(chunk& part, const Struct& x) {
   using Entry = entry_t<Ax, I, tree::field_count<Struct>()>;
   if constexpr (tree::is_static_field_v<Struct, I>) {
     return tree::field<I>(x);
   } else {
     static_assert(!std::is_same_v<Entry, none_t>, "ttensor: the tensors of an aggregate share one scalar, so vmap maps all of them or none; give an axis for each");
-    return split<Entry, Out>(examples, tree::field<I>(x));
+    return split<Entry, Out>(part, tree::field<I>(x));
   }
 }
-template <class Ax, class Out, class T> Out split(index_t& examples, const T& x) {
+template <class Ax, class Out, class T> Out split(chunk& part, const T& x) {
   if constexpr (std::is_same_v<Ax, none_t>) {
     return x;
   } else if constexpr (is_axis_v<Ax>) {
-    return tree::map<Out>(split_leaf<Ax::value>{examples}, x);
+    return tree::map<Out>(split_leaf<Ax::value>{part}, x);
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return Out{split_field<Ax, T, I, tree::field_t<Out, I>>(examples, x)...}; }(
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return Out{split_field<Ax, T, I, tree::field_t<Out, I>>(part, x)...}; }(
         std::make_integer_sequence<int, tree::field_count<T>()>{});
   } else {
     static_assert(requires { std::tuple_size<T>::value; }, "ttensor: the axes of vmap are a tree where the argument has no parts; give axis<n> or none for it");
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return Out{split<entry_t<Ax, static_cast<int>(I), static_cast<int>(sizeof...(I))>, std::tuple_element_t<I, Out>>(examples, std::get<I>(x))...};
+      return Out{split<entry_t<Ax, static_cast<int>(I), static_cast<int>(sizeof...(I))>, std::tuple_element_t<I, Out>>(part, std::get<I>(x))...};
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   }
 }
@@ -170,6 +144,12 @@ template <class Level, class Out, class S, int R> Out stack(index_t examples, co
 template <class Level, int Axis> struct join_leaf {
   static constexpr bool every_leaf = true;
   index_t examples;
+  template <class K, class Out> requires tree::is_keys_v<K> Out operator()(const K& keys, std::type_identity<Out>) const {
+    static_assert(Axis == 0, "ttensor: vmap stacks the keys that f returns along a first axis, out_axes<0>");
+    Out out;
+    for (index_t i = 0; i < examples; ++i) out.push_back(random_detail::one_example<typename Out::value_type>(keys, i));
+    return out;
+  }
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
     using S = scalar_t<Y>;
     if constexpr (Axis != none) {
@@ -192,6 +172,71 @@ template <class Level, int Axis> struct join_leaf {
     }
   }
 };
+
+// ---- results of chunks ----------------------------------------------------------------------------------------------------
+/// Room for all examples, given the result of the first ones.
+template <int Axis> struct make_room {
+  static constexpr bool every_leaf = true;
+  index_t examples;
+  template <class Y> Y operator()(const Y& y, std::type_identity<Y>) const {
+    if constexpr (tree::is_keys_v<Y>) {
+      return Y{};
+    } else {
+      auto e = y.shape();
+      e[shape::normalize_axis(Axis, Y::rank, "vmap")] = examples;
+      return Y(e);
+    }
+  }
+};
+struct find_leaves {
+  static constexpr bool every_leaf = true;
+  std::vector<void*>& at;
+  template <class Y> Y operator()(const Y& y, std::type_identity<Y>) const {
+    at.push_back(const_cast<Y*>(&y));
+    return y;
+  }
+};
+template <int Axis> struct fill_room {
+  static constexpr bool every_leaf = true;
+  const chunk& part;
+  const std::vector<void*>& at;
+  std::size_t& k;
+  template <class Y> Y operator()(const Y& y, std::type_identity<Y>) const {
+    if (k == at.size()) raise<shape_error>("[vmap] two chunks of examples give trees with different numbers of parts; leave chunk_size out [TT-S10]");
+    Y& all = *static_cast<Y*>(at[k++]);
+    if constexpr (tree::is_keys_v<Y>) {
+      all.insert(all.end(), y.begin(), y.begin() + part.count());
+    } else {
+      const int a = shape::normalize_axis(Axis, Y::rank, "vmap");
+      auto to = layout_map<Y::rank>::row_major(all.shape());
+      to.offset = part.first * to.stride[a];
+      to.extent = y.shape();
+      to.extent[a] = part.count();
+      auto from = y.as_leaf();
+      from.map.extent[a] = part.count();
+      statement_rule<scalar_t<Y>>::assign_region(all.elements(), to, expr::operand<elem_t<scalar_t<Y>>>(from));
+    }
+    return y;
+  }
+};
+/// The results of all examples; some() runs the next ones, and `first` is what it gave for the first.
+template <int Axis, class Y, class Some> Y run_chunks(chunk& part, Y first, Some&& some) {
+  if constexpr (Axis == none) {  // every chunk gives the same
+    while (part.next()) first = some();
+    return first;
+  } else {
+    Y total = tree::map<Y>(make_room<Axis>{part.examples}, first);
+    std::vector<void*> at;
+    tree::map<Y>(find_leaves{at}, total);
+    auto write = [&](const Y& y) {
+      std::size_t k = 0;
+      tree::map<Y>(fill_room<Axis>{part, at, k}, y);
+    };
+    write(first);
+    while (part.next()) write(some());
+    return total;
+  }
+}
 }  // namespace vmap_detail
 
 /// What vmap returns for f.
@@ -199,6 +244,7 @@ template <class F, class Opts> struct vmap_function;
 template <class F, class... O> struct vmap_function<F, type_list<O...>> {
   static constexpr bool ttensor_captureless = is_captureless_v<F>;
   F f;
+  index_t most = std::numeric_limits<index_t>::max();  // examples at once
   template <class... T> auto operator()(const T&... a) const { return run(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{}, tree::evaluate_all(a)...); }
 
  private:
@@ -216,16 +262,26 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
       using C = join_chain_t<double, double, Forced, tree::chain_t<A>...,
                              typename decltype(level_detail::captured_chain<F, Forced, vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>())::type>;
       using W = std::tuple<vmap_detail::mapped_t<vmap_detail::inside<C>, vmap_detail::entry_t<in, I, count>, A>...>;
-      if constexpr (probe_captured_by_v<F, W>) {
-        using R = tree::evaluated_t<decltype(std::apply(f, std::declval<const W&>()))>;
+      // Under a captured dual the level that f will really see may be a tape, and a custom_vjp in f refuses mapped duals: then plain slices look for probes.
+      constexpr bool plain = is_dual_v<parts::newest_t<C>>;
+      using Slices = std::tuple<vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>;
+      using Probes = std::tuple<probed_arg_t<probe<C>, vmap_detail::entry_t<in, I, count>, A>...>;
+      if constexpr (probe_captured_by_v<F, std::conditional_t<plain, tree::rebind_t<level_detail::above<Forced>, Slices>, W>>) {
+        using R = tree::evaluated_t<decltype(std::apply(f, std::declval<const std::conditional_t<plain, Probes, W>&>()))>;
         return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, probed_result_t<C, R>>>();
       } else {
-        index_t examples = -1;
-        const W w{vmap_detail::split<vmap_detail::entry_t<in, I, count>, std::tuple_element_t<I, W>>(examples, a)...};
-        if (examples < 0) raise<shape_error>("[vmap] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
-        const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
-        using M = vmap_detail::outside<batched<C>, out>;
-        return tree::map<tree::rebind_t<M, std::remove_cvref_t<decltype(y)>>>(vmap_detail::join_leaf<batched<C>, out>{examples}, y);
+        vmap_detail::chunk part{most, out == none};
+        auto some = [&] {
+          const W w{vmap_detail::split<vmap_detail::entry_t<in, I, count>, std::tuple_element_t<I, W>>(part, a)...};
+          if (part.examples < 0) raise<shape_error>("[vmap] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
+          const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
+          using M = vmap_detail::outside<batched<C>, out>;
+          return tree::map<tree::rebind_t<M, std::remove_cvref_t<decltype(y)>>>(vmap_detail::join_leaf<batched<C>, out>{out == none ? part.examples : part.width()}, y);
+        };
+        auto y = some();
+        if constexpr (options::has<chunk_size, O...>)
+          if (!part.whole()) return vmap_detail::run_chunks<out>(part, std::move(y), some);
+        return y;
       }
     }
   }
@@ -237,18 +293,25 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
 /// Shapes    an argument mapped over axis a is seen without it; every result gains the axis out_axes (0 unless given).
 ///           vmap(f)(x...) maps axis 0 of all arguments; vmap(f, in_axes<0, none, 1>, out_axes<-1>)(x...);
 ///           vmap(f, in_axes_tree(axis<0>, std::tuple{axis<1>, none}))(x, pair)
+///           Random keys: split(key, n), or nested vectors and arrays of keys, are seen as one key an example; an unmapped key gives
+///           all examples the same numbers; fold_in(key, i) with a mapped i gives each its own. Keys in results become vectors
 ///           A result S<T> becomes S<stacked<T, 1>>, and such an argument is seen as S<T>; static fields stay as they are
+/// Cost      with chunk_size{n} at most n examples at once: f runs for one chunk after the other, over memory for n examples,
+///           and the values are the same
 /// Throws    shape_error [TT-S05, TT-S17]: mapped sizes differ, nothing to map; axis_error [TT-A01, TT-A03]: out_axes<none> on a mapped result
 /// Source    JAX, jax.vmap
-template <class F, class... O> auto vmap(F f, O...) {
+template <class F, class... O> auto vmap(F f, O... o) {
   static_assert(((options::is_option_v<O> || vmap_detail::is_axes_v<O>) && ...), "ttensor: what follows the function here must be in_axes<...>, "
                 "in_axes_tree(...), out_axes<n> or an option; arguments go into the second call");
   static_assert(!options::has<has_aux_t, O...>, "ttensor: vmap maps everything that f returns, an auxiliary part too; leave has_aux out");
-  return vmap_function<F, type_list<O...>>{static_cast<F&&>(f)};
+  return vmap_function<F, type_list<O...>>{static_cast<F&&>(f), options::at_once(o...)};
 }
 /// Gradient with respect to the first argument for every example: vmap(grad(f), in_axes<none, 0, ...>).
 /// Shapes    params as f takes them, the others with the examples as axis 0 -> the gradient's tree, every leaf with the
 ///           examples as axis 0: for an aggregate P<T> a P<stacked<T, 1>>
-template <class F, class... O> auto per_sample_grad(F f, O... o) { return vmap(grad(static_cast<F&&>(f), o...), vmap_detail::first_unmapped{}); }
+template <class F, class... O> auto per_sample_grad(F f, O... o) {
+  using G = decltype(grad(static_cast<F&&>(f), o...));
+  return vmap_function<G, type_list<vmap_detail::first_unmapped, O...>>{grad(static_cast<F&&>(f), o...), options::at_once(o...)};
+}
 
 TTENSOR_END
