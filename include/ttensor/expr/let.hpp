@@ -8,7 +8,7 @@
 // of every placeholder in the body. So f is first looked at, unevaluated, with placeholders of a reserved depth, and D is one
 // more than the deepest other one in the type it returns.
 #pragma once
-#include "node.hpp"
+#include "apply.hpp"
 
 TTENSOR_BEGIN
 namespace let_detail {

@@ -5,7 +5,7 @@
 // Everything that runs reads this type: the SIMD loop, the kernel, the dual loop, the backward loop, explain. Leaves of the
 // operator form keep separate slots; only placeholders (let, fuse) make two uses the same leaf.
 #pragma once
-#include "node.hpp"
+#include "apply.hpp"
 
 TTENSOR_BEGIN
 

@@ -4,7 +4,7 @@
 // A store is an alias when copied with alias(), a value (O(1), copy on write) when copied with value().
 #pragma once
 #include <cstring>
-#include "../expr/node.hpp"
+#include "../expr/apply.hpp"
 #include "../mem/block.hpp"
 
 TTENSOR_BEGIN

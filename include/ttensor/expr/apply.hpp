@@ -1,0 +1,124 @@
+// Applying an operator to anything.
+#pragma once
+#include "node.hpp"
+
+TTENSOR_BEGIN
+
+// ---- the door: the one place that decides what applying an operator means -------------------------------------------
+struct promote_common;   // all operands to one element type
+struct promote_to_real;  // the same, integers to double
+template <class T> struct cast_op;
+template <class S> struct kind_rule;  // kind_rule<dual<T>>::apply<Op>(args...): specialised by each kind
+
+namespace expr {
+template <class A> TTENSOR_INLINE decltype(auto) plain(A&& a) {  // a proxy's value; anything else as it is
+  if constexpr (element_proxy<A>) return a.get();
+  else return static_cast<A&&>(a);
+}
+/// Element type for a mix of operands: strong ones (tensors, compound scalars) promote; C++ numbers are weak.
+template <class T, class A> constexpr auto strong_step() {
+  using S = elem_t<scalar_t<A>>;
+  if constexpr (cpp_number<A>) return std::type_identity<T>{};
+  else if constexpr (std::is_void_v<T>) return std::type_identity<S>{};
+  else return std::type_identity<promote_t<T, S>>{};
+}
+template <class T, class A> constexpr auto weak_step() {
+  if constexpr (cpp_number<A>) return std::type_identity<weak_t<T, std::remove_cvref_t<A>>>{};
+  else return std::type_identity<T>{};
+}
+template <class T, class... A> struct common_elem { using type = T; };
+template <class T, class A, class... R> struct common_elem<T, A, R...> : common_elem<typename decltype(strong_step<T, A>())::type, R...> {};
+template <class T, class... A> struct weaken { using type = T; };
+template <class T, class A, class... R> struct weaken<T, A, R...> : weaken<typename decltype(weak_step<T, A>())::type, R...> {};
+template <class... A> using operand_elem_t = typename weaken<typename common_elem<void, A...>::type, A...>::type;
+
+/// What an argument becomes inside a tree of element type T: arrays and expressions that are given up as they are, numbers and
+/// scalars as leaves, other expressions as copies. A: the argument's type as a forwarding reference deduces it.
+template <class T, class A> struct argument {
+  using D = std::remove_cvref_t<A>;
+  static constexpr bool as_is = std::is_same_v<elem_t<scalar_t<D>>, T> && (array_object<D> || (expression<D> && !std::is_lvalue_reference_v<A>));
+  TTENSOR_INLINE static auto made(A&& a) {
+    if constexpr (std::is_same_v<elem_t<scalar_t<D>>, T>) return as_expression(static_cast<A&&>(a));
+    else return make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
+  }
+  template <class X> struct form { using type = typename in_tree<decltype(made(std::declval<A>()))>::type; };
+  template <class X> requires as_is struct form<X> { using type = typename in_tree<X>::type; };
+  using type = typename form<D>::type;
+  TTENSOR_INLINE static decltype(auto) take(A&& a) {
+    if constexpr (as_is) {
+      return in_tree<D>::take(a);
+    } else {
+      auto x = made(static_cast<A&&>(a));
+      return static_cast<type>(in_tree<decltype(x)>::take(x));
+    }
+  }
+};
+template <class T, cpp_number A> struct argument<T, A> {
+  using type = scalar_leaf<T>;
+  TTENSOR_INLINE static type take(const std::remove_cvref_t<A>& a) { return {static_cast<T>(a)}; }
+};
+template <class Op, class Elements> struct builder;
+template <class Op, class... T> struct builder<Op, type_list<T...>> {
+  template <class... A> TTENSOR_INLINE static auto build(A&&... a) {
+    using tree = node<Op, typename argument<T, A>::type...>;
+    if constexpr (tree::holds == 0) return tree{{{{argument<T, A>::take(static_cast<A&&>(a))}...}}};
+    else return owned<tree>(std::in_place, argument<T, A>::take(static_cast<A&&>(a))...);
+  }
+};
+template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
+  return builder<Op, typename Op::template operands<std::remove_cvref_t<A>...>>::build(static_cast<A&&>(a)...);
+}
+/// `a` as an expression of element type T; one that is given up is passed on.
+template <class T, class A> TTENSOR_INLINE decltype(auto) operand(A&& a) {
+  using D = std::remove_cvref_t<A>;
+  if constexpr (cpp_number<D>) return scalar_leaf<T>{static_cast<T>(a)};
+  else if constexpr (!std::is_same_v<elem_t<scalar_t<D>>, T>) return make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
+  else if constexpr (expression<D> && !std::is_lvalue_reference_v<A>) return static_cast<D&&>(a);
+  else return as_expression(static_cast<A&&>(a));
+}
+/// T for each of A.
+template <class T, class... A> using for_each_operand = type_list<std::conditional_t<true, T, A>...>;
+template <class A, class... R> constexpr auto deepest_of() {
+  if constexpr (sizeof...(R) == 0) return std::type_identity<A>{};
+  else {
+    using rest = typename decltype(deepest_of<R...>())::type;
+    if constexpr ((depth_v<rest> > depth_v<A> && !has_probe_v<A>) || has_probe_v<rest>) return std::type_identity<rest>{};
+    else return std::type_identity<A>{};
+  }
+}
+/// What C++ numbers adopt among numbers and packs, so that the literals of a rule are weak there too: the element type of a
+/// pack, else (integers only) the floating type beside them; void: nothing.
+template <class A> struct pack_element { using type = void; };
+template <class T, int N> struct pack_element<pack<T, N>> { using type = T; };
+template <class T, int N> struct pack_element<device_pack<T, N>> { using type = T; };
+template <class... A> struct weak_target { using type = void; };
+template <class A, class... R> struct weak_target<A, R...> { using type = typename decltype([] {
+  using rest = typename weak_target<R...>::type;
+  if constexpr (is_pack_v<A> && !std::is_same_v<typename pack_element<A>::type, bool>) return std::type_identity<A>{};
+  else if constexpr (is_complex_v<A>) return std::type_identity<A>{};
+  else if constexpr (!std::is_void_v<rest> || !std::is_floating_point_v<A>) return std::type_identity<rest>{};
+  else return std::type_identity<A>{};
+}())::type; };
+template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) adopt(const A& a) {
+  if constexpr (!cpp_number<A> || is_complex_v<A> || std::is_void_v<Target> || std::is_same_v<A, bool>) return (a);
+  else if constexpr (is_pack_v<Target>) return static_cast<typename pack_element<Target>::type>(a);
+  else if constexpr (std::is_integral_v<A> || is_complex_v<Target>) return static_cast<Target>(static_cast<real_t<Target>>(a));
+  else return (a);
+}
+}  // namespace expr
+
+/// Applies an elementwise operator to anything: numbers and packs compute, scalar kinds follow their rule, arrays build a node.
+TTENSOR_NO_EXEC_CHECK
+template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A&&... a) {
+  if constexpr ((element_proxy<A> || ...)) {
+    return apply<Op>(expr::plain(static_cast<A&&>(a))...);
+  } else if constexpr ((array_like<A> || ...)) {
+    return expr::builder<Op, typename Op::template operands<std::remove_cvref_t<A>...>>::build(static_cast<A&&>(a)...);
+  } else {
+    using S = typename decltype(expr::deepest_of<std::remove_cvref_t<A>...>())::type;
+    if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);
+    else return kind_rule<S>::template apply<Op>(static_cast<A&&>(a)...);
+  }
+}
+
+TTENSOR_END

@@ -1,0 +1,107 @@
+// The ends of an expression: leaves over stores of any kind of scalar, whole tensors, numbers.
+//
+// Every expression type has: `scalar` (nominal, with its chain of kinds), `rank`, shape(), and leaves(f), which visits the
+// leaves in the order of their slots in the flat program (program.hpp).
+#pragma once
+#include "../mem/block.hpp"
+#include "../shape/slice.hpp"
+#include "kinds.hpp"
+
+TTENSOR_BEGIN
+
+template <class E> concept expression = requires { typename std::remove_cvref_t<E>::ttensor_expression; };
+/// Tensors, fixed tensors and views: things with elements that turn into a leaf when used in an expression.
+template <class E> concept array_object = requires { typename std::remove_cvref_t<E>::ttensor_array; };
+template <class E> concept array_like = expression<E> || array_object<E>;
+/// What `a(i, j)` of a non-const tensor returns; it behaves as its scalar.
+template <class E> concept element_proxy = requires { typename std::remove_cvref_t<E>::ttensor_proxy; };
+/// Scalars of a transform: dual, var, batched, probe.
+template <class S> concept scalar_kind = is_kind_v<std::remove_cvref_t<S>>;
+template <class S> concept cpp_number = std::is_arithmetic_v<std::remove_cvref_t<S>>;
+template <class S> concept any_scalar = number<std::remove_cvref_t<S>> || scalar_kind<S> || element_proxy<S>;
+
+template <class E> struct scalar_of { using type = E; };
+template <class E> requires array_like<E> || element_proxy<E> struct scalar_of<E> { using type = typename std::remove_cvref_t<E>::scalar; };
+template <class E> using scalar_t = typename scalar_of<std::remove_cvref_t<E>>::type;
+template <class E> inline constexpr int rank_v = [] {
+  if constexpr (array_like<E>) return std::remove_cvref_t<E>::rank;
+  else return 0;
+}();
+
+/// One buffer of a leaf as the planner sees it. Axes: batch axes (oldest level first), then the array's own.
+template <int R> struct plane {
+  const void* ptr;
+  dims<R> extent, stride;  // stride in elements, 0 where the leaf is broadcast
+  mem::block* holder;      // keeps ptr alive; null when the expression itself does
+};
+
+/// The elements of a store of scalars S as they were at one moment. One specialisation a kind. Owns: holds the blocks; else
+/// somebody else does, and copying and dropping cost nothing.
+/// Members: planes(f), where f gets (type_identity<T>, const T* base, dims<B> batch_extent, dims<B> batch_stride, block* holder)
+/// for every buffer; holds, the number of its holds; release() and owning(), the other form; each_hold(f), f(mem::hold&) for every hold
+/// that somebody else counts.
+template <class S, bool Owns = true> struct snapshot;
+
+/// Leaf of an expression: sees the elements as they were when the expression was built.
+template <class S, int R, bool Owns = true> struct leaf {
+  using ttensor_expression = void;
+  using scalar = S;
+  static constexpr int rank = R;
+  snapshot<S, Owns> data;
+  layout_map<R> map;
+  dims<R> shape() const { return map.extent; }
+  template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(map.extent); }
+  template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
+  static constexpr int holds = Owns ? 0 : snapshot<S>::holds;
+  template <class F> TTENSOR_INLINE void each_hold(F&& f) {
+    if constexpr (!Owns) data.each_hold(f);
+  }
+  /// f(type_identity<T>, plane) for every buffer, in the order of the core scalar's planes; batch axes lead.
+  template <class F> TTENSOR_INLINE void planes(F&& f) const {
+    data.planes([&]<class T, int B>(std::type_identity<T> t, const T* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
+      plane<B + R> p;
+      p.ptr = base + map.offset;
+      p.holder = holder;
+      for (int d = 0; d < B; ++d) p.extent[d] = be[d], p.stride[d] = bs[d];
+      for (int d = 0; d < R; ++d) p.extent[B + d] = map.extent[d], p.stride[B + d] = map.stride[d];
+      f(t, p);
+    });
+  }
+};
+
+/// A whole tensor of numbers inside a tree, in as few words as say it all: the elements follow the header of the block it holds.
+template <class T, int R> struct whole_leaf {
+  using ttensor_expression = void;
+  using scalar = T;
+  static constexpr int rank = R, holds = 1;
+  mem::bare_hold block;
+  dims<R> extent;
+  TTENSOR_INLINE const T* base() const { return reinterpret_cast<const T*>(block.get() + 1); }
+  dims<R> shape() const { return extent; }
+  template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(extent); }
+  template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
+  template <class F> TTENSOR_INLINE void each_hold(F&& f) { f(block.word); }
+  template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, plane<R>{base(), extent, shape::row_major(extent), block.get()}); }
+  leaf<T, R, false> general() const { return {{block, base()}, layout_map<R>::row_major(extent)}; }
+};
+
+/// A scalar of any kind standing in an expression; held by value. Numbers are run-time arguments of the program.
+template <class S> struct scalar_leaf {
+  using ttensor_expression = void;
+  using scalar = S;
+  static constexpr int rank = 0;
+  S value;
+  static constexpr int holds = 0;
+  template <class F> TTENSOR_INLINE void each_hold(F&&) {}
+  dims<0> shape() const { return {}; }
+  template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(dims<0>{}); }
+  template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
+  template <class F> TTENSOR_INLINE void planes(F&& f) const {
+    if constexpr (depth_v<S> == 0) f(std::type_identity<S>{}, plane<0>{&value, {}, {}, nullptr});
+    else value.planes(f);
+  }
+};
+template <class E> inline constexpr bool is_scalar_leaf_v = false;
+template <class S> inline constexpr bool is_scalar_leaf_v<scalar_leaf<S>> = true;
+
+TTENSOR_END

@@ -1,0 +1,91 @@
+// The shape of an expression: operands broadcast as NumPy's do. What does not is found again in a table, for the error's text.
+#pragma once
+#include "leaf.hpp"
+
+TTENSOR_BEGIN
+
+namespace expr {
+/// An expression in prefix order, for the error text: {name, n} is an operator of n operands, {nullptr, n} an operand of n axes.
+struct shape_step {
+  const char* name;
+  int count;
+};
+struct operand_shape {
+  index_t extent[16];
+  int rank;
+};
+/// Shape of the expression that starts at `step`; throws at the first operator whose operands do not broadcast. `own`: extents of
+/// the operands, `axes` of each, aligned from the right.
+TTENSOR_NOINLINE inline operand_shape fold_shape(const shape_step*& step, const index_t*& own, int axes) {
+  const shape_step op = *step++;
+  operand_shape s{{}, 0};
+  if (!op.name) {
+    s.rank = op.count;
+    for (int d = 0; d < s.rank; ++d) s.extent[d] = own[axes - s.rank + d];
+    own += axes;
+    return s;
+  }
+  message text;
+  bool ok = true;
+  for (int i = 0; i < op.count; ++i) {
+    const operand_shape x = fold_shape(step, own, axes);
+    text += (i ? message(" and ") : message()) + shape_text(x.extent, x.rank);
+    for (; s.rank < x.rank; ++s.rank) {
+      for (int d = s.rank; d > 0; --d) s.extent[d] = s.extent[d - 1];
+      s.extent[0] = 1;
+    }
+    for (int d = 0; d < x.rank; ++d) {
+      index_t& e = s.extent[s.rank - x.rank + d];
+      if (e == 1) e = x.extent[d];
+      else if (x.extent[d] != 1 && x.extent[d] != e) ok = false;
+    }
+  }
+  if (!ok)
+    raise<shape_error>(message("[") + op.name + "] shapes do not broadcast: " + text + "; extents must be equal or 1, aligned from the right [TT-S01]");
+  return s;
+}
+template <class E> inline constexpr int steps_v = 1;
+template <class E> struct steps_of {
+  static constexpr void write(shape_step*& to) { *to++ = {nullptr, E::rank}; }
+};
+template <class E> inline constexpr auto step_table = [] {
+  array<shape_step, steps_v<E>> table{};
+  shape_step* to = table.v;
+  steps_of<E>::write(to);
+  return table;
+}();
+[[noreturn]] TTENSOR_NOINLINE inline void shapes_differ(const shape_step* step, const index_t* own, int axes) {
+  fold_shape(step, own, axes);
+  __builtin_unreachable();
+}
+/// shape: ones, which become the shape that `count` lists of `axes` extents broadcast to. Throws where they do not.
+TTENSOR_INLINE void broadcast(index_t* shape, int axes, const shape_step* steps, const index_t* own, int count) {
+  bool ok = true;
+  for (int k = 0; k < count; ++k)
+    for (int d = 0; d < axes; ++d) {
+      const index_t n = own[k * axes + d];
+      if (n == 1) continue;
+      ok = ok && (shape[d] == 1 || shape[d] == n);
+      shape[d] = n;
+    }
+  if (TTENSOR_UNLIKELY(!ok)) shapes_differ(steps, own, axes);
+}
+/// The extents of all operands of E, over its axes.
+template <class E> struct operand_extents {
+  static constexpr int axes = E::rank, count = [] {
+    int n = 0;
+    for (const shape_step& s : step_table<E>.v) n += !s.name;
+    return n;
+  }();
+  index_t own[count * axes + 1];
+  TTENSOR_INLINE explicit operand_extents(const E& e) {
+    index_t* at = own;
+    e.shapes([&]<int Q>(const dims<Q>& x) __attribute__((always_inline)) {
+      for (int d = 0; d < axes - Q; ++d) *at++ = 1;
+      for (int d = 0; d < Q; ++d) *at++ = x[d];
+    });
+  }
+};
+}  // namespace expr
+
+TTENSOR_END
