@@ -94,3 +94,49 @@ TEST_CASE("a gradient through two arrays where the pattern expects one") {
   }
   CHECK(worst < 1e-14);
 }
+
+// ---- fewer elements than a register ------------------------------------------------------------------------------------
+namespace {
+// Blocks with a pattern behind them, which must stay.
+struct guarded : tt::mem::memory_resource {
+  static constexpr std::size_t fence = 256;
+  bool intact = true;
+  void* allocate(std::size_t bytes) override {
+    char* p = static_cast<char*>(std::aligned_alloc(64, (bytes + fence + 63) / 64 * 64));
+    std::memset(p, 0xA5, bytes + fence);
+    return p;
+  }
+  void deallocate(void* p, std::size_t bytes) noexcept override {
+    for (std::size_t i = 0; i < fence; ++i) intact = intact && static_cast<unsigned char*>(p)[bytes + i] == 0xA5;
+    std::free(p);
+  }
+};
+template <class T, class U> void short_statements(guarded& memory) {
+  tt::mem::default_resource = &memory;
+  index_t wrong = 0;
+  for (index_t n = 0; n <= 20; ++n) {
+    tt::tensor<T, 1> a(n), b(n), y(n);
+    tt::tensor<U, 1> u(n), w(n);
+    tt::tensor<bool, 1> m(n);
+    for (index_t i = 0; i < n; ++i) a.data()[i] = static_cast<T>(i + 1), b.data()[i] = static_cast<T>(3 - i), u.data()[i] = static_cast<U>(2 * i);
+    y = a * b + a;
+    m = a > b;
+    w = where(m, u, -u) / static_cast<U>(2);
+    for (index_t i = 0; i < n; ++i) {
+      wrong += y(i) != static_cast<T>(static_cast<T>(i + 1) * static_cast<T>(3 - i) + static_cast<T>(i + 1));
+      wrong += m(i) != (i + 1 > 3 - i);
+      wrong += w(i) != static_cast<U>(i + 1 > 3 - i ? i : -i);
+    }
+    y = y - a * b;
+    for (index_t i = 0; i < n; ++i) wrong += y(i) != static_cast<T>(i + 1);
+  }
+  tt::mem::default_resource = nullptr;
+  CHECK(wrong == 0);
+  CHECK(memory.intact);
+}
+}  // namespace
+TEST_CASE("statements on fewer elements than a register stay in their blocks") {
+  guarded memory;
+  short_statements<double, double>(memory), short_statements<float, float>(memory), short_statements<double, float>(memory);
+  short_statements<std::int32_t, std::int32_t>(memory), short_statements<std::int64_t, std::int32_t>(memory), short_statements<float, std::int64_t>(memory);
+}

@@ -81,10 +81,12 @@ class block_cache {
 };
 inline thread_local block_cache cache;
 
-/// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken.
+/// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken, which is whole lines of 64: a
+/// register may be read and written at the start of any block that is not empty.
 inline void* take_bytes(std::size_t& bytes, memory_resource*& from) {
   from = default_resource;
   if (!from) return cache.take(bytes);
+  bytes = (bytes + 63) / 64 * 64;
   ++stats.blocks;
   ++stats.system;
   return from->allocate(bytes);

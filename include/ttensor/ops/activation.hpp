@@ -6,6 +6,7 @@ TTENSOR_BEGIN
 
 /// max(x, 0); derivative 0 at 0. NaN propagates.
 struct relu_op : elementwise<1> {
+  static constexpr bool even = true;
   static constexpr const char* name = "relu";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return maximum_op::primal(a, A(lane_t<A>(0))); }

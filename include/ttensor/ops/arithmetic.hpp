@@ -6,18 +6,21 @@
 TTENSOR_BEGIN
 
 struct add_op : elementwise<2> {
+  static constexpr bool even = true;
   static constexpr const char* name = "add";
   static constexpr unsigned reads(int) { return 0; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a + b; }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) { return grads{unit{}, unit{}}; }
 };
 struct sub_op : elementwise<2> {
+  static constexpr bool even = true;
   static constexpr const char* name = "sub";
   static constexpr unsigned reads(int) { return 0; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a - b; }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) { return grads{unit{}, minus_unit{}}; }
 };
 struct neg_op : elementwise<1> {
+  static constexpr bool even = true;
   static constexpr const char* name = "neg";
   static constexpr unsigned reads(int) { return 0; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return -a; }
@@ -45,6 +48,7 @@ template <class A, class B> TTENSOR_HD TTENSOR_INLINE constexpr auto product(con
 }
 }  // namespace ops
 struct mul_op : elementwise<2> {
+  static constexpr bool even = true;
   static constexpr const char* name = "mul";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return ops::product(a, b); }
@@ -52,6 +56,7 @@ struct mul_op : elementwise<2> {
 };
 /// Division. Integer division by zero gives 0.
 struct div_op : elementwise<2> {
+  static constexpr bool even = true;
   static constexpr const char* name = "div";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 6u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {

@@ -13,6 +13,8 @@ template <int Arity> struct elementwise {
   static constexpr int arity = Arity;
   static constexpr bool differentiable = true;
   static constexpr bool absorbs = true;  // an exact-zero cotangent gives 0 even when the partial is inf or NaN; false where it never is
+  /// Whether lanes that nobody wants may be computed too: any value takes the same time and harms nobody. Short arrays are faster then.
+  static constexpr bool even = false;
   /// Bits of the operands (bit `arity`: the output) that the partial with respect to `operand` reads.
   static constexpr unsigned reads(int operand) { return static_cast<void>(operand), (2u << Arity) - 1; }
   /// Scalar of the result; operands have been brought to one element type.
@@ -28,6 +30,7 @@ template <int Arity> struct real_elementwise : elementwise<Arity> {
 /// Comparisons and logic: a mask, no derivative.
 struct comparison : elementwise<2> {
   static constexpr bool differentiable = false;
+  static constexpr bool even = true;
   static constexpr unsigned reads(int) { return 0; }
   template <class... S> using result = join_chain_t<bool, S...>;
   template <class... X> static constexpr auto partials(const X&...) { return grads<no_partial, no_partial>{{}, {}}; }

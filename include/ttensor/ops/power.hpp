@@ -6,6 +6,7 @@ TTENSOR_BEGIN
 
 /// (a + h)^2 ~= a^2 + 2 a h
 struct square_op : elementwise<1> {
+  static constexpr bool even = true;
   static constexpr const char* name = "square";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return a * a; }
@@ -101,6 +102,7 @@ struct lerp_op : real_elementwise<3> {
 };
 /// a b + c
 struct fma_op : elementwise<3> {
+  static constexpr bool even = true;
   static constexpr const char* name = "fma";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : operand == 1 ? 1u : 0u; }
   template <class A, class B, class C> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b, const C& c) {

@@ -7,6 +7,7 @@ TTENSOR_BEGIN
 
 /// -1, 0 or 1; NaN for NaN. Derivative 0 everywhere.
 struct sign_op : elementwise<1> {
+  static constexpr bool even = true;
   static constexpr const char* name = "sign";
   static constexpr bool differentiable = false;
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
@@ -17,6 +18,7 @@ struct sign_op : elementwise<1> {
 };
 /// |a + h| ~= |a| + sign(a) h; complex: |a| + real(conj(a) h) / |a|; 0 at 0
 struct abs_op : elementwise<1> {
+  static constexpr bool even = true;
   static constexpr const char* name = "abs";
   static constexpr bool absorbs = false;
   static constexpr unsigned reads(int) { return 1u; }

@@ -7,6 +7,7 @@ TTENSOR_BEGIN
 
 /// where(c, a, b): a where c holds, else b. Both are computed; the gradient of the other branch is selected out, not multiplied.
 struct where_op : elementwise<3> {
+  static constexpr bool even = true;
   static constexpr const char* name = "where";
   static constexpr unsigned reads(int) { return 1u; }
   template <class C, class A, class B> using result = join_chain_t<elem_t<A>, A, B, C>;
@@ -25,6 +26,7 @@ struct where_op : elementwise<3> {
 
 /// maximum(a, b): NaN propagates. At a tie each operand gets half of the gradient.
 struct maximum_op : elementwise<2> {
+  static constexpr bool even = true;
   static constexpr const char* name = "maximum";
   static constexpr unsigned reads(int) { return 3u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
@@ -40,6 +42,7 @@ struct maximum_op : elementwise<2> {
 
 /// minimum(a, b): NaN propagates. At a tie each operand gets half of the gradient.
 struct minimum_op : elementwise<2> {
+  static constexpr bool even = true;
   static constexpr const char* name = "minimum";
   static constexpr unsigned reads(int) { return 3u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
@@ -76,6 +79,7 @@ struct fmin_op : ignoring_nan<less_equal_op> {
 };
 /// clamp(x, low, high) = minimum(maximum(x, low), high); on a boundary the gradient goes to x. NaN propagates.
 struct clamp_op : elementwise<3> {
+  static constexpr bool even = true;
   static constexpr const char* name = "clamp";
   static constexpr unsigned reads(int) { return 7u; }
   template <class A, class L, class H> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const L& l, const H& h) {

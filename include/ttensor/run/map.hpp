@@ -10,6 +10,10 @@ namespace map_detail {
 /// Operators worth skipping when their operands do not change along a row: divisions and functions.
 template <class In> inline constexpr bool is_costly = false;
 template <class Op, int... I> inline constexpr bool is_costly<ins<Op, I...>> = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, div_op>;
+/// Operators that take any value at the same cost, so that lanes nobody wants may be computed too.
+template <class In> inline constexpr bool is_even = true;
+template <class Op, int... I> inline constexpr bool is_even<ins<Op, I...>> = requires { requires Op::even; };
+template <int Root, class... Ins> constexpr bool all_even(program<Root, Ins...>) { return (is_even<Ins> && ...); }
 }  // namespace map_detail
 
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel.

@@ -255,6 +255,14 @@ template <class S, class E> struct whole_statement {
     else return nullptr;
   }
   static constexpr run::statement_type constants{kernel::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged_kernel(), same.v};
+  // Fewer elements than a pack are computed as one, with whatever stands behind them in their blocks. Not masks: bytes that are neither 0
+  // nor 1 would spoil the lanes beside them.
+  template <class... L> static constexpr bool reads_masks(type_list<L...>) { return (std::is_same_v<typename L::scalar, bool> || ...); }
+  static constexpr bool pads = [] {
+    bool fits = run::map_detail::all_even(program_of<E>{}) && !reads_masks(leaves_of_t<E>{});
+    for (int k = 0; k < planes; ++k) fits = fits && types::plane_facts.v[k].bytes * kernel::N <= 64;
+    return fits;
+  }();
   /// Few leaves that are all of the shape the result has already: one call of the loop, decided in registers.
   TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
     run::cursor c[planes];
@@ -275,7 +283,8 @@ template <class S, class E> struct whole_statement {
     if (!fits || !out.unique_except(held)) return false;
     bool merges = names::exists;
     for (int i = 1; i < planes && names::exists; ++i) merges = merges && c[i].ptr == c[same[i]].ptr;
-    run::launch_flat(merges ? merged_kernel() : kernel::launch, c, planes, kernel::N, shape::size(extent), kernel::cost);
+    const index_t n = shape::size(extent);
+    run::launch_flat(merges ? merged_kernel() : kernel::launch, c, planes, kernel::N, pads && n < kernel::N && n > 0 ? kernel::N : n, kernel::cost);
     ++counts.loops;
     return true;
   }
