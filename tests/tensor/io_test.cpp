@@ -64,6 +64,12 @@ TEST_CASE("explain prints the program and the plan") {
   CHECK(s.find("plan: flat") != std::string::npos);
   CHECK(s.find("x2: double scalar 2., in a register") != std::string::npos);
   CHECK(s.find("64 read, 32 written") != std::string::npos);
+  const std::string merged = explain((a - 1.0) * (a - 2.0) + a * a);  // one array with several names
+  CHECK(merged.find("names of one array merged") != std::string::npos);
+  CHECK(merged.find("x0: double") != std::string::npos);
+  CHECK(merged.find("x2: double (") == std::string::npos);
+  const mat b = a * 1.0;
+  CHECK(explain((a - 1.0) * (b - 2.0) + a * b).find("merged") == std::string::npos);
   CHECK(explain(transpose(a) + a).find("plan: tiled") != std::string::npos);
   CHECK(explain(a + vec{1, 2}).find("plan: inner") != std::string::npos);
   CHECK(tt::build_info().find("ttensor 0.1.0") == 0);

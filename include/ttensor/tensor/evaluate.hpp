@@ -219,16 +219,19 @@ template <class S, int R> TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>
     same = same && own[k] == extent;
     held += ptr[k] == c[0].ptr;
   }
+  bool merges = type.merged != nullptr;
+  for (int k = 1; k < type.planes && merges; ++k) merges = ptr[k] == ptr[type.same[k]];
   if (TTENSOR_LIKELY(same && out.unique_except(held))) {
-    bool merges = type.merged != nullptr;
-    for (int k = 1; k < type.planes && merges; ++k) merges = ptr[k] == ptr[type.same[k]];
     run::launch_flat(merges ? type.merged : type.kernel, c, type.planes, type.lanes, shape::size(extent), type.cost);
     ++counts.loops;
     return;
   }
+  run::statement_type chosen = type;
+  for (int k = 1; k < type.planes && merges; ++k) merges = own[k] == own[type.same[k]];
+  if (merges) chosen.kernel = type.merged;
   run::nest_plane plane[run::max_planes];
   mem::block* holder[run::max_planes];
-  run::statement_planes<R> st{type, plane, holder, own};
+  run::statement_planes<R> st{chosen, plane, holder, own};
   for (int k = 1; k < type.planes; ++k) {
     const auto stride = shape::row_major(own[k]);
     plane[k].ptr = ptr[k];

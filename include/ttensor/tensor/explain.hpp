@@ -54,6 +54,7 @@ template <array_like A> std::string explain(const A& a) {
   using S = storage_scalar_t<typename E::scalar>;
   using T = statement<S, E>;
   using P = program_of<E>;
+  using tree_type = std::remove_cvref_t<decltype(expr::tree(e))>;
   const auto shape = e.shape();
   T st(e, batch_of<S>(e), shape);
   const auto stride = shape::row_major(st.extent);
@@ -63,11 +64,25 @@ template <array_like A> std::string explain(const A& a) {
 
   std::string s = scalar_type_text<S>() + ' ' + shape::text(shape).c_str();
   if constexpr (T::levels > 0) s += std::string(", batch axes in front: ") + shape::text(st.extent).c_str();
-  s += "\nprogram: " + counted(P::length, "instruction", "instructions") + "\n" + listing(P{});
+  const bool* again = nullptr;  // of every leaf: it is an array that has a leaf already
+  if constexpr (T::levels == 0 && depth_v<S> == 0 && whole_tree<tree_type>) {
+    using names = merged<tree_type>;
+    if constexpr (names::exists) {
+      static constexpr auto repeats = [] {
+        array<bool, names::same.size()> r{};
+        for (int i = 0; i < r.size(); ++i) r[i] = names::same.v[i] != i;
+        return r;
+      }();
+      if (names::holds(expr::tree(e))) again = repeats.v;
+    }
+    if (again) s += "\nprogram: " + counted(names::program::length, "instruction", "instructions") + ", names of one array merged\n" + listing(typename names::program{});
+  }
+  if (!again) s += "\nprogram: " + counted(P::length, "instruction", "instructions") + "\n" + listing(P{});
   s += "leaves:\n";
   index_t read = 0, written = 0;
   int k = T::outs, slot = 0;
   e.leaves([&]<class L>(const L& l) {
+    if (again && again[slot]) return static_cast<void>(++slot, ++k);
     s += "  x" + std::to_string(slot++) + ": " + scalar_type_text<typename L::scalar>();
     constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
     if constexpr (is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0) s += " scalar " + print_detail::text(l.value);
