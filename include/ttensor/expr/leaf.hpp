@@ -22,7 +22,19 @@ template <class S> concept any_scalar = number<std::remove_cvref_t<S>> || scalar
 
 template <class E> struct scalar_of { using type = E; };
 template <class E> requires array_like<E> || element_proxy<E> struct scalar_of<E> { using type = typename std::remove_cvref_t<E>::scalar; };
-template <class E> using scalar_t = typename scalar_of<std::remove_cvref_t<E>>::type;
+/// Of an aggregate templated on its scalar: that.
+template <template <class...> class P, class S, class... R> requires(any_scalar<S> && !array_like<P<S, R...>> && !any_scalar<P<S, R...>> && std::is_aggregate_v<P<S, R...>>)
+struct scalar_of<P<S, R...>> { using type = S; };
+template <class... E> struct common_scalar;
+template <class E> struct common_scalar<E> : scalar_of<E> {};
+template <class T, class... E> struct promoted_elem { using type = T; };
+template <class T, class A, class... R> struct promoted_elem<T, A, R...> : promoted_elem<promote_t<T, elem_t<typename scalar_of<A>::type>>, R...> {};
+template <class A, class B, class... R> struct common_scalar<A, B, R...> {
+  using elem = typename promoted_elem<elem_t<typename scalar_of<A>::type>, B, R...>::type;
+  using type = join_chain_t<elem, typename scalar_of<A>::type, typename scalar_of<B>::type, typename scalar_of<R>::type...>;
+};
+/// The scalar of an argument (scalar, tensor, expression, aggregate); of several, the scalar that holds what is computed from all of them.
+template <class... E> using scalar_t = typename common_scalar<std::remove_cvref_t<E>...>::type;
 template <class E> inline constexpr int rank_v = [] {
   if constexpr (array_like<E>) return std::remove_cvref_t<E>::rank;
   else return 0;

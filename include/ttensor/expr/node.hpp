@@ -90,9 +90,9 @@ template <class E> struct owned : E {
   TTENSOR_INLINE ~owned() {
     if (!live) return;
     if constexpr (E::holds <= 4) {
-      mem::hold all[E::holds];
-      this->each_hold(expr::hold_list{all});
-      TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) mem::drop_hold(all[i]);
+      mem::hold words[E::holds];
+      this->each_hold(expr::hold_list{words});
+      TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) mem::drop_hold(words[i]);
     } else {
       drop();
     }
@@ -100,9 +100,9 @@ template <class E> struct owned : E {
 
  private:
   TTENSOR_NOINLINE void drop() {  // most trees are used up by larger ones: only the roots' is ever emitted
-    mem::hold all[E::holds];
-    this->each_hold(expr::hold_list{all});
-    mem::drop_holds(all, E::holds);
+    mem::hold words[E::holds];
+    this->each_hold(expr::hold_list{words});
+    mem::drop_holds(words, E::holds);
   }
 };
 template <int D, class Body, class... B> struct let_node;

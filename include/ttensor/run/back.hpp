@@ -219,6 +219,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     typename sweeper::values all;
     const auto a = sweeper::template reverse_with<Active, ct_value>(all, v, ct);
     summed s;
+    asm("" : "=m"(s));  // every place is written before it is read; the compiler cannot see that
     [&]<int... T>(std::integer_sequence<int, T...>) __attribute__((always_inline)) {
       (add<T>(a, lead, s), ...);
       (flush<T, decltype(a)>(p, lead, fresh, s), ...);

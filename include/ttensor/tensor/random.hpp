@@ -96,6 +96,11 @@ template <class T, int R, class L> auto uniform(const basic_rng<L>& key, const d
     });
 }
 template <class T, std::size_t R, class L> auto uniform(const basic_rng<L>& key, const index_t (&n)[R]) { return uniform<T>(key, random_detail::shape_of(n)); }
+/// One number.
+template <class T, class L> auto uniform(const basic_rng<L>& key) {
+  const auto one = uniform<T>(key, dims<1>{{1}});
+  return one(0);
+}
 /// Standard normal (Box and Muller).
 template <class T, int R, class L> auto normal(const basic_rng<L>& key, const dims<R>& e) {
   static_assert(is_floating_v<T>, "ttensor: normal<T> needs a floating T");
@@ -111,6 +116,11 @@ template <class T, int R, class L> auto normal(const basic_rng<L>& key, const di
     });
 }
 template <class T, std::size_t R, class L> auto normal(const basic_rng<L>& key, const index_t (&n)[R]) { return normal<T>(key, random_detail::shape_of(n)); }
+/// One number.
+template <class T, class L> auto normal(const basic_rng<L>& key) {
+  const auto one = normal<T>(key, dims<1>{{1}});
+  return one(0);
+}
 /// Uniform integers in [low, high).
 template <class T, int R, class L> auto integers(const basic_rng<L>& key, const dims<R>& e, std::type_identity_t<T> low, std::type_identity_t<T> high) {
   static_assert(is_integer_v<T>, "ttensor: integers<T> needs an integer T");
