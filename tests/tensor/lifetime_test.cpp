@@ -279,6 +279,30 @@ TEST_CASE("an expression that was moved from holds nothing: copying, moving and 
   e = a + b;
   CHECK(tt::eval(e)(0) == 8);
 }
+TEST_CASE("an operator that throws holds nothing: its other operands are written in place again") {
+  vec a{1, 2}, b{3, 4};
+  auto dead = a + b;
+  const vec taken = std::move(dead);
+  CHECK_THROWS_AS(std::move(dead) + b, tt::error);
+  CHECK_THROWS_AS(b + std::move(dead), tt::error);
+  CHECK_THROWS_AS(dead * 2.0 + b, tt::error);  // a name of it is as dead
+  CHECK_THROWS_AS(tt::eval(b + vec(3)), tt::shape_error);
+  const std::uint64_t before = tt::mem::stats.blocks;
+  b = b * 2.0;
+  CHECK(tt::mem::stats.blocks == before);
+  CHECK(b(1) == 8);
+}
+TEST_CASE("an expression that a tensor was assigned from by move is used up") {
+  vec a{1, 2};
+  auto e = a + 1.0;
+  a = std::move(e);  // in place: what e would show now is not its snapshot
+  CHECK(a(0) == 2);
+  CHECK_THROWS_AS(e + 1.0, tt::error);
+  auto f = a + 1.0;
+  const vec c = std::move(f);
+  CHECK(c(0) == 3);
+  CHECK_THROWS_AS(f + 1.0, tt::error);
+}
 TEST_CASE("a tensor that went to another thread does not write under an expression that lives here") {
   for (int round = 0; round < 20; ++round) {
     vec a = tt::full<double>({500}, 1.0);

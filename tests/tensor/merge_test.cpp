@@ -1,6 +1,7 @@
 // Statements that name one array several times run a program in which it is one leaf. The result may not show it.
 #include <ttensor/all.hpp>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <doctest/doctest.h>
 
@@ -82,6 +83,41 @@ TEST_CASE("gradients through names of one array against the closed form") {
     }
     CHECK(worst < 1e-14);
   }
+}
+TEST_CASE("let and fuse inside a costly sum") {
+  const vec x{1.0, -0.5};
+  const auto r = tt::value_and_grad([](const auto& v) { return sum(let(v * exp(v) + v, [](auto t) { return t * t; })); })(x);
+  const auto q = tt::value_and_grad([](const auto& v) { return sum(v * exp(v) * v + fuse([](auto t) { return t * t * exp(t); }, v)); })(x);
+  double value = 0, other = 0;
+  for (int i = 0; i < 2; ++i) {
+    const double a = x(i), e = std::exp(a), t = a * e + a;
+    value += t * t, other += 2 * a * a * e;
+    CHECK(r.grad(i) == doctest::Approx(2 * t * (e + a * e + 1)).epsilon(1e-13));
+    CHECK(q.grad(i) == doctest::Approx(2 * (2 * a + a * a) * e).epsilon(1e-13));
+  }
+  CHECK(r.value == doctest::Approx(value).epsilon(1e-13));
+  CHECK(q.value == doctest::Approx(other).epsilon(1e-13));
+}
+TEST_CASE("adjoints in complex<double> beside floats: sixteen lanes of sixteen bytes") {
+  using C = std::complex<double>;
+  const tt::tensor<C, 1> z{C(1, 2)}, c{C(3, -1)};
+  tt::tensor<float, 1> w(40);
+  for (index_t i = 0; i < 40; ++i) w(i) = static_cast<float>(i % 7);
+  const auto g = tt::grad([&](const auto& v) {
+    auto s = sum(v * (c * w) * v * c * w);
+    return real(s * conj(s));
+  })(z);
+  // s = k z^2 with k = c^2 sum(w^2), |s|^2 = |k|^2 |z|^4, gradient 4 |k|^2 |z|^2 z
+  double ww = 0;
+  for (int i = 0; i < 40; ++i) ww += (i % 7) * (i % 7);
+  const double k = 100 * ww * ww * 4 * 5;
+  CHECK(g(0).real() == doctest::Approx(k).epsilon(1e-12));
+  CHECK(g(0).imag() == doctest::Approx(2 * k).epsilon(1e-12));
+}
+TEST_CASE("shapes that differ in a mask of duals") {
+  tt::tensor<tt::dual<double>, 1> x(2), y(3);
+  tt::tensor<bool, 1> m;
+  CHECK_THROWS_WITH_AS(m = x > y, doctest::Contains("TT-S01"), tt::shape_error);
 }
 TEST_CASE("a gradient through two arrays where the pattern expects one") {
   const auto x = wave<double>(50, 0.3), w = wave<double>(50, 2.1);

@@ -61,6 +61,7 @@ template <class Op, class Elements> struct builder;
 template <class Op, class... T> struct builder<Op, type_list<T...>> {
   template <class... A> TTENSOR_INLINE static auto build(A&&... a) {
     using tree = node<Op, typename argument<T, A>::type...>;
+    (require_live(a), ...);
     if constexpr (tree::holds == 0) return tree{{{{argument<T, A>::take(static_cast<A&&>(a))}...}}};
     else return owned<tree>(std::in_place, argument<T, A>::take(static_cast<A&&>(a))...);
   }

@@ -89,11 +89,11 @@ template <auto Same, int Root, class List, int... Map, class In, class... Rest> 
 }
 }  // namespace merging
 
-/// The second program of an expression of whole leaves, if it has one.
+/// The second program of an expression without let and fuse, if it has one.
 template <class E, class Prog = program_of<E>> struct merged {
   static constexpr int longest = 32;  // instructions: longer statements are not limited by their loads
   static constexpr auto same = [] {
-    if constexpr (Prog::length <= longest) return merging::find(Prog{}, leaves_of_t<E>{}).same;
+    if constexpr (Prog::length <= longest && expr::shows_shape_v<E>) return merging::find(Prog{}, leaves_of_t<E>{}).same;
     else return array<int, 0>{};
   }();
   static constexpr bool exists = [] {

@@ -87,8 +87,17 @@ template <class E> struct owned : E {
     live = std::exchange(o.live, false);
     return *this;
   }
+  /// Drops what it holds: it was used up.
+  TTENSOR_INLINE void give_up() {
+    if (live) drop_all();
+    live = false;
+  }
   TTENSOR_INLINE ~owned() {
-    if (!live) return;
+    if (live) drop_all();
+  }
+
+ private:
+  TTENSOR_INLINE void drop_all() {
     if constexpr (E::holds <= 4) {
       mem::hold words[E::holds];
       this->each_hold(expr::hold_list{words});
@@ -97,8 +106,6 @@ template <class E> struct owned : E {
       drop();
     }
   }
-
- private:
   TTENSOR_NOINLINE void drop() {  // most trees are used up by larger ones: only the roots' is ever emitted
     mem::hold words[E::holds];
     this->each_hold(expr::hold_list{words});
@@ -107,6 +114,11 @@ template <class E> struct owned : E {
 };
 template <int D, class Body, class... B> struct let_node;
 namespace expr {
+/// Throws before any operand is taken, so that nothing is held when it does.
+template <class A> TTENSOR_INLINE void require_live(const A&) {}
+template <class E> TTENSOR_INLINE void require_live(const owned<E>& e) {
+  if (TTENSOR_UNLIKELY(!e.live)) moved_from();
+}
 /// What an operand becomes inside a tree: take(a) holds what it stands on, for the root to drop.
 template <class E> struct in_tree {
   using type = E;
@@ -123,7 +135,6 @@ template <class E> struct in_tree {
 template <class E> struct in_tree<owned<E>> {
   using type = E;
   TTENSOR_INLINE static E&& take(owned<E>& e) {
-    if (TTENSOR_UNLIKELY(!e.live)) moved_from();
     e.live = false;
     return static_cast<E&&>(e);
   }
@@ -204,6 +215,7 @@ template <class A> requires(!expression<A>) TTENSOR_INLINE auto read(const A& a)
 /// Op over arrays and over expressions that are given up.
 template <class Op, class... E> TTENSOR_INLINE auto make_node(E&&... e) {
   using tree = node<Op, typename in_tree<std::remove_cvref_t<E>>::type...>;
+  (require_live(e), ...);
   if constexpr (tree::holds == 0) return tree{{{{in_tree<std::remove_cvref_t<E>>::take(e)}...}}};
   else return owned<tree>(std::in_place, in_tree<std::remove_cvref_t<E>>::take(e)...);
 }

@@ -95,5 +95,27 @@ inline void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexce
   from ? from->deallocate(p, bytes) : cache.give(p, bytes);
 }
 
+/// Bytes for the time of a block.
+struct room {
+  char* ptr = nullptr;
+  std::size_t bytes = 0;
+  memory_resource* from = nullptr;
+  room() = default;
+  explicit room(std::size_t n) { take(n); }
+  room(const room&) = delete;
+  ~room() { drop(); }
+  void take(std::size_t n) {
+    drop();
+    bytes = n;
+    ptr = static_cast<char*>(take_bytes(bytes, from));
+  }
+
+ private:
+  void drop() {
+    if (ptr) give_bytes(ptr, bytes, from);
+    ptr = nullptr;
+  }
+};
+
 }  // namespace mem
 TTENSOR_END

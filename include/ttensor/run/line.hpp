@@ -5,38 +5,37 @@
 TTENSOR_BEGIN
 namespace run {
 
-/// Calls a kernel along one axis. Planes whose stride is not 0 or 1 pass through a buffer, as many elements at a time as fit.
+/// Calls a kernel along one axis. Planes whose stride is not 0 or 1 pass through a buffer.
 class line {
  public:
   line(const nest_plane* plane, int planes, int lanes, rows_kernel k, bool adds) : plane_(plane), planes_(planes), lanes_(lanes), rows_(k), adds_(adds) {}
   line(const nest_plane* plane, int planes, int lanes, kernel k) : plane_(plane), planes_(planes), lanes_(lanes), kernel_(k), each_(&line::repeated), adds_(true) {}
 
   TTENSOR_NOINLINE void walk(char* const* ptr, index_t n) const {
-    alignas(64) char buffer[room + 64 * max_planes];
     alignas(16) char nowhere[16];
     cursor c[max_planes];
-    index_t bytes = 0;  // of an element in the buffer
+    index_t bytes = 0;  // of a part in the buffer
     for (int p = 0; p < planes_; ++p) {
       const nest_plane& q = plane_[p];
       const bool still = q.stride[0] == 0 && (q.how != access::output || (adds_ && n > 1));  // one element is no sum: it may be stored
       c[p] = {q.how == access::ignored ? nowhere : ptr[p], still ? 0 : index_t(lanes_) * q.bytes};
-      if (far(p)) bytes += q.bytes;
+      if (far(p)) bytes += part * q.bytes;
     }
     if (bytes == 0) return call(c, n);
-    const index_t step = room / bytes / 16 * 16;  // whole packs; at least 16, whatever the planes
-    for (index_t i = 0; i < n; i += step) {
-      const index_t w = n - i < step ? n - i : step;
-      move(c, ptr, buffer, i, w, false);
+    const mem::room buffer(static_cast<std::size_t>(bytes));
+    for (index_t i = 0; i < n; i += part) {
+      const index_t w = n - i < part ? n - i : part;
+      move(c, ptr, buffer.ptr, i, w, false);
       call(c, w);
-      move(c, ptr, buffer, i, w, true);
+      move(c, ptr, buffer.ptr, i, w, true);
       for (int p = 0; p < planes_; ++p)
         if (!far(p)) c[p].ptr += w / lanes_ * c[p].step;
     }
   }
+  static constexpr index_t part = 512;  // elements that pass through the buffer at a time, as in a walker's nest of one axis
   bool far(int p) const { return plane_[p].stride[0] != 0 && plane_[p].stride[0] != 1; }
 
  private:
-  static constexpr index_t room = 32 << 10;
   void call(const cursor* c, index_t n) const { rows_ ? rows_(c, n, nullptr, 1) : (this->*each_)(c, n); }
   /// Inputs into the buffer, outputs too where the kernel adds to them; after the kernel outputs back to where they belong.
   void move(cursor* c, char* const* ptr, char* at, index_t i, index_t w, bool after) const {
@@ -48,11 +47,11 @@ class line {
       c[p].ptr = at;
       if (after ? q.how == access::output : q.how == access::input || adds_)
         nest_detail::copy_elements(q.bytes, after ? there : at, after ? t : b, after ? at : there, after ? b : t, w);
-      at += (w * b + 63) / 64 * 64;
+      at += part * b;
     }
   }
   TTENSOR_NOINLINE void repeated(const cursor* c, index_t n) const {
-    alignas(64) char pack[max_planes][128];
+    alignas(64) char pack[max_planes][256];  // 16 lanes of 16 bytes
     cursor k[max_planes];
     for (int p = 0; p < planes_; ++p) {
       k[p] = c[p];
@@ -85,7 +84,7 @@ class line_sum {
     const index_t n = s_.extent[0];
     if (n != 0) cut(ptr, n, !summed ? n : strided ? longest_strided : sum_.run);
   }
-  static constexpr index_t longest_strided = 4096;
+  static constexpr index_t longest_strided = 8 * line::part;
 
  private:
   bool still(int p) const { return s_.plane[p].how == access::output && s_.plane[p].stride[0] == 0; }

@@ -186,7 +186,7 @@ class walker {
     std::size_t need = 0;
     for (int p = 0; p < s_.planes; ++p)
       if (through_tile(p)) need += static_cast<std::size_t>((height < tile ? height : tile) * across * s_.plane[p].bytes + 64);
-    if (need > room_.bytes) room_.reset(need);
+    if (need > room_.bytes) room_.take(need);
     for (index_t i = 0; i < height; i += tile)
       for (index_t j = 0; j < width; j += across) one_tile(i, j, height - i < tile ? height - i : tile, width - j < across ? width - j : across);
   }
@@ -221,21 +221,6 @@ class walker {
       for (index_t y = 0; y < h; ++y) nest_detail::copy_elements(q.bytes, to + y * down_[p], right, k[p].ptr + y * w * b, b, w);
     }
   }
-  struct scratch {
-    char* ptr = nullptr;
-    std::size_t bytes = 0, taken = 0;
-    mem::memory_resource* from = nullptr;
-    void reset(std::size_t n) {
-      if (ptr) mem::give_bytes(ptr, taken, from);
-      ptr = nullptr;
-      taken = n;
-      ptr = static_cast<char*>(mem::take_bytes(taken, from));
-      bytes = n;
-    }
-    ~scratch() {
-      if (ptr) mem::give_bytes(ptr, taken, from);
-    }
-  };
   const nest& s_;
   rows_kernel rows_kernel_ = nullptr;
   kernel kernel_ = nullptr;
@@ -243,7 +228,7 @@ class walker {
   bool accumulates_;
   cursor c_[max_planes];
   index_t down_[max_planes];
-  scratch room_;
+  mem::room room_;
   alignas(16) char nowhere_[16]{};
 };
 

@@ -104,28 +104,14 @@ class sum_driver : driver {
     for (int d = 0; d < s_.rank; ++d) n += (extent[d] - 1) * s_.plane[p].stride[d];
     return n;
   }
-  struct room {
-    std::size_t bytes = 0;
-    mem::memory_resource* from = nullptr;
-    char* ptr = nullptr;
-    room() = default;
-    room(const room&) = delete;
-    ~room() {
-      if (ptr) mem::give_bytes(ptr, bytes, from);
-    }
-    void take(index_t n) {
-      bytes = static_cast<std::size_t>(n);
-      ptr = static_cast<char*>(mem::take_bytes(bytes, from));
-    }
-  };
   /// Sets ptr[p] to fresh sums for every plane that is wanted; planes of a group are wanted together.
-  TTENSOR_NOINLINE void open_sums(room& r, const index_t* extent, char** ptr, const bool* wanted) const {
+  TTENSOR_NOINLINE void open_sums(mem::room& r, const index_t* extent, char** ptr, const bool* wanted) const {
     index_t bytes[max_planes], need = 0;
     for (int p = 0; p < s_.planes; ++p) {
       bytes[p] = wanted[p] ? (reach(p, extent) * s_.plane[p].bytes + 63) / 64 * 64 : 0;
       need += bytes[p];
     }
-    r.take(need);
+    r.take(static_cast<std::size_t>(need));
     char* next = r.ptr;
     for (int p = 0; p < s_.planes; ++p)
       if (wanted[p]) ptr[p] = next, next += bytes[p];
@@ -138,7 +124,7 @@ class sum_driver : driver {
   }
   /// Sums of one half of a cut.
   struct own_sums {
-    room memory;
+    mem::room memory;
     index_t extent[max_rank];
     int axis;
     void open(const sum_driver& d, piece& b, int along) {
@@ -159,7 +145,7 @@ class sum_driver : driver {
   };
   /// Sums whose elements lie far apart, or backwards, are formed in memory of their own, because every cut copies their layout.
   struct gathered_sums {
-    room memory, kept;
+    mem::room memory, kept;
     nest_plane* before = nullptr;
     bool is_gathered[max_planes]{};
     void open(sum_driver& d) {
@@ -178,7 +164,7 @@ class sum_driver : driver {
         any = any || (is_gathered[p] = sums && differs);
       }
       if (!any) return;
-      kept.take(static_cast<index_t>(sizeof(nest_plane)) * s.planes);
+      kept.take(sizeof(nest_plane) * static_cast<std::size_t>(s.planes));
       before = reinterpret_cast<nest_plane*>(kept.ptr);
       for (int p = 0; p < s.planes; ++p) {
         new (before + p) nest_plane(s.plane[p]);

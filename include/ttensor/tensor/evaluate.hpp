@@ -135,17 +135,6 @@ template <class S, int F> TTENSOR_NOINLINE store<S> run_fresh(run::statement_pla
   ++counts.loops;
   return out;
 }
-/// Cursors over all elements of every leaf; false when a leaf that is an array is not whole, row-major and of the statement's
-/// shape. `type` is that of `st`, given again because the caller may know it as a constant.
-template <int F> TTENSOR_INLINE bool whole_leaves(const run::statement_planes<F>& st, const run::statement_type& type, run::cursor* c) {
-  bool flat = true;
-  for (int k = type.outs; k < type.planes; ++k) {
-    const run::plane_facts& f = type.facts[k];
-    c[k] = {st.plane[k].ptr, f.uniform ? 0 : index_t(type.lanes) * f.bytes};
-    if (!f.uniform && !st.is_whole(k)) flat = false;
-  }
-  return flat;
-}
 /// True when the memory of `out` may take the result: nobody but leaves that walk it as the result does holds it.
 template <class S, int F> bool may_reuse(store<S>& out, const run::statement_planes<F>& st) {
   const index_t total = shape::size(st.extent);
@@ -189,14 +178,29 @@ template <class T, int R> inline constexpr bool fits_whole_v<whole_leaf<T, R>> =
 template <class... L> constexpr bool all_fit_whole(type_list<L...>) { return (fits_whole_v<L> && ...); }
 template <class E> concept whole_tree = expr::shows_shape_v<E> && all_fit_whole(leaves_of_t<E>{});
 
+namespace eval_detail {
+template <class L> TTENSOR_INLINE char* whole_ptr(const L& l) {
+  if constexpr (is_scalar_leaf_v<L>) return const_cast<char*>(reinterpret_cast<const char*>(&l.value));
+  else return const_cast<char*>(reinterpret_cast<const char*>(l.base()));
+}
+/// N lanes at a time; a number is uniform.
+template <int N, class L> TTENSOR_INLINE run::cursor whole_cursor(const L& l) {
+  return {whole_ptr(l), is_scalar_leaf_v<L> ? 0 : N * static_cast<index_t>(sizeof(typename L::scalar))};
+}
+/// Whether the names that the second program merges are one array each; c[0] is the result.
+template <class Names> TTENSOR_INLINE bool names_agree(const run::cursor* c) {
+  bool yes = Names::exists;
+  for (int i = 0; i < Names::same.size(); ++i) yes = yes && c[1 + i].ptr == c[1 + Names::same.v[i]].ptr;
+  return yes;
+}
+}  // namespace eval_detail
 template <int Planes, int R> struct whole_operands {
   char* ptr[Planes];
   dims<R> own[Planes];
   template <class E> TTENSOR_INLINE explicit whole_operands(const E& e) {
     int k = 1;
     e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
-      if constexpr (is_scalar_leaf_v<L>) ptr[k] = const_cast<char*>(reinterpret_cast<const char*>(&l.value));
-      else ptr[k] = const_cast<char*>(reinterpret_cast<const char*>(l.base()));
+      ptr[k] = eval_detail::whole_ptr(l);
       for (int d = 0; d < R; ++d) {
         if constexpr (is_scalar_leaf_v<L>) own[k][d] = 1;
         else own[k][d] = d < R - L::rank ? 1 : l.extent[d - (R - L::rank)];
@@ -273,10 +277,8 @@ template <class S, class E> struct whole_statement {
     bool fits = true;
     int k = 1, held = 0;
     e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
-      if constexpr (is_scalar_leaf_v<L>) {
-        c[k] = {const_cast<char*>(reinterpret_cast<const char*>(&l.value)), 0};
-      } else {
-        c[k] = {const_cast<char*>(reinterpret_cast<const char*>(l.base())), kernel::N * static_cast<index_t>(sizeof(typename L::scalar))};
+      c[k] = eval_detail::whole_cursor<kernel::N>(l);
+      if constexpr (!is_scalar_leaf_v<L>) {
         if constexpr (L::rank == R) fits = fits && l.extent == extent;
         else fits = false;
         held += c[k].ptr == c[0].ptr;
@@ -284,10 +286,8 @@ template <class S, class E> struct whole_statement {
       ++k;
     });
     if (!fits || !out.unique_except(held)) return false;
-    bool merges = names::exists;
-    for (int i = 1; i < planes && names::exists; ++i) merges = merges && c[i].ptr == c[same[i]].ptr;
     const index_t n = shape::size(extent);
-    run::launch_flat(merges ? merged_kernel() : kernel::launch, c, planes, kernel::N, pads && n < kernel::N && n > 0 ? kernel::N : n, kernel::cost);
+    run::launch_flat(eval_detail::names_agree<names>(c) ? merged_kernel() : kernel::launch, c, planes, kernel::N, pads && n < kernel::N && n > 0 ? kernel::N : n, kernel::cost);
     ++counts.loops;
     return true;
   }
@@ -305,6 +305,10 @@ template <class S, class E> struct whole_statement {
   }
 };
 
+/// Whether the planes of a statement show its shape: one plane a leaf, and no axes but the array's.
+template <class... L> constexpr bool all_numbers(type_list<L...>) { return ((depth_v<typename L::scalar> == 0) && ...); }
+template <class E> inline constexpr bool planes_show_shape_v = expr::shows_shape_v<E> && all_numbers(leaves_of_t<E>{});
+
 /// out = e: takes the shape of e into `extent`, and the memory that `out` has if nobody else needs it: no allocation when the size
 /// fits, a temporary when a leaf overlaps with another mapping. A statement that throws leaves both unchanged.
 template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::rank>& extent, const E& e) {
@@ -312,8 +316,8 @@ template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::ra
     whole_statement<S, E>::assign(out, extent, e);
   } else {
     statement<S, E> st(e);
-    if constexpr (!expr::shows_shape_v<E>) eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), e.shape());
-    eval_detail::run_into<S, st.full_rank>(out, extent, st, !expr::shows_shape_v<E>);
+    if constexpr (!planes_show_shape_v<E>) eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), e.shape());
+    eval_detail::run_into<S, st.full_rank>(out, extent, st, !planes_show_shape_v<E>);
   }
 }
 /// The same of a shape that is known.

@@ -116,10 +116,8 @@ template <class Red, class S, class W, class E> struct total_of {
     bool fits = true, any = false;
     int k = 1;
     e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
-      if constexpr (is_scalar_leaf_v<L>) {
-        c[k] = {const_cast<char*>(reinterpret_cast<const char*>(&l.value)), 0};
-      } else {
-        c[k] = {const_cast<char*>(reinterpret_cast<const char*>(l.base())), kernel::N * static_cast<index_t>(sizeof(typename L::scalar))};
+      c[k] = eval_detail::whole_cursor<kernel::N>(l);
+      if constexpr (!is_scalar_leaf_v<L>) {
         if constexpr (L::rank != R) fits = false;
         else if (any) fits = fits && l.extent == extent;
         else extent = l.extent;
@@ -129,10 +127,8 @@ template <class Red, class S, class W, class E> struct total_of {
     });
     const index_t n = shape::size(extent);
     if (!fits || !any || n == 0 || n > kernel::sums.run) return false;
-    bool merges = names::exists;
-    for (int i = 1; i < planes && names::exists; ++i) merges = merges && c[i].ptr == c[1 + names::same[i - 1]].ptr;
     if constexpr (names::exists) {
-      if (merges) return loop<typename names::program>::launch(c, n, nullptr, 1), true;
+      if (eval_detail::names_agree<names>(c)) return loop<typename names::program>::launch(c, n, nullptr, 1), true;
     }
     kernel::launch(c, n, nullptr, 1);
     return true;

@@ -256,10 +256,16 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     static_assert(rank_v<E> == R, "ttensor: a tensor is made from an expression of the same rank");
     take(tensor_detail::as_elem<S>(e));
   }
+  template <class E> requires(expression<E> && !std::is_lvalue_reference_v<E>) tensor(E&& e) : extent_{} {
+    static_assert(rank_v<E> == R, "ttensor: a tensor is made from an expression of the same rank");
+    take(tensor_detail::as_elem<S>(static_cast<E&&>(e)));
+    if constexpr (requires { e.give_up(); }) e.give_up();
+  }
   /// Evaluates into this tensor, which takes the shape of the right side.
   template <class E> requires((expression<E> || array_object<E>) && !std::is_same_v<std::remove_cvref_t<E>, tensor>) TTENSOR_INLINE tensor& operator=(E&& e) {
     static_assert(rank_v<E> == R, "ttensor: a tensor is assigned from an expression of the same rank");
     take(tensor_detail::as_elem<S>(static_cast<E&&>(e)));
+    if constexpr (!std::is_lvalue_reference_v<E> && requires { e.give_up(); }) e.give_up();  // its elements may be those that were written
     return *this;
   }
   template <class E> requires(any_scalar<E> && R > 0) tensor& operator=(const E& v) {  // fills, keeping the shape

@@ -212,6 +212,9 @@ template <int Axis> struct fill_room {
       to.offset = part.first * to.stride[a];
       to.extent = y.shape();
       to.extent[a] = part.count();
+      for (int d = 0; d < Y::rank; ++d)
+        if (d != a && to.extent[d] != all.shape()[d])
+          raise<shape_error>("[vmap] two chunks of examples give results of different shapes, " + shape::text(all.shape()) + " and " + shape::text(y.shape()) + "; leave chunk_size out [TT-S10]");
       auto from = y.as_leaf();
       from.map.extent[a] = part.count();
       statement_rule<scalar_t<Y>>::assign_region(all.elements(), to, expr::operand<elem_t<scalar_t<Y>>>(from));
