@@ -148,6 +148,8 @@ template <array_object A> struct in_tree<A> {  // without a leaf that would hold
   using leaf_type = decltype(std::declval<const A&>().as_leaf());
   using type = std::conditional_t<is_whole_v<A>, whole_leaf<scalar_t<A>, A::rank>, typename in_tree<leaf_type>::type>;
   TTENSOR_INLINE static type take(const A& a) {
+    if constexpr (is_whole_v<A> && A::rank == 0)
+      if (TTENSOR_UNLIKELY(!a.elements().valid())) moved_from();  // other ranks have no elements then
     if constexpr (is_whole_v<A>) return {a.elements().hold(), a.shape()};
     else if constexpr (std::is_same_v<type, leaf_type>) return a.as_leaf();
     else return {a.elements().bare(), a.map()};

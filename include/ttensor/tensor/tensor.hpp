@@ -247,6 +247,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     return *this;
   }
   tensor& operator=(tensor&& o) {
+    if (this == &o) return *this;
     store_.adopt(static_cast<store<S>&&>(o.store_));
     extent_ = o.extent_;
     o.extent_ = {};
