@@ -1,7 +1,7 @@
 // Tapes: what reverse mode records. One tape a level; slots are values that have adjoints, nodes push adjoints backward.
 //
 // The sweep is a loop over nodes in reverse order of recording: no recursion, each node once, after all its consumers.
-// Everything here is per thread. A value whose level is not live on this thread cannot be recorded: level_error.
+// Recording is per thread. A value whose tape does not record on this thread cannot be recorded: level_error.
 #pragma once
 #include <memory>
 #include <vector>
@@ -98,6 +98,18 @@ template <class T> class growing {
     new (static_cast<void*>(data_ + size_)) T{static_cast<A&&>(a)...};
     ++size_;
   }
+  TTENSOR_INLINE T* data() { return data_; }
+  /// Room for n more; what is constructed there counts after added(n), or end_with.
+  TTENSOR_INLINE T* room(std::size_t n) {
+    if (TTENSOR_UNLIKELY(capacity_ - size_ < n)) grow(size_ + n);
+    return data_ + size_;
+  }
+  TTENSOR_INLINE void added(std::size_t n) { size_ += n; }
+  /// Element i, for which there is room, becomes v and the last one.
+  TTENSOR_INLINE void end_with(std::size_t i, const T& v) requires std::is_trivially_copyable_v<T> {
+    data_[i] = v;
+    size_ = i + 1;
+  }
   TTENSOR_INLINE void resize(std::size_t n) {
     if constexpr (!std::is_trivially_destructible_v<T>)
       while (size_ > n) data_[--size_].~T();
@@ -140,7 +152,14 @@ template <class T> class growing {
 namespace tapes {
 inline std::atomic<std::uint64_t> last_serial{0};
 inline constinit thread_local std::uint64_t silent = 0;  // tapes with serials up to this one record nothing (no_grad)
-inline constinit thread_local tape* newest = nullptr;  // list of the live tapes of this thread
+inline constinit thread_local tape* newest = nullptr;  // list of the tapes that record on this thread
+/// Changes whenever a tape starts or stops recording, gets a node or loses some: what was true of the end of a tape holds
+/// while the moment stands. Every thread counts its own.
+inline constinit thread_local std::uint64_t moment = 1;
+inline void silence(std::uint64_t upto) {
+  silent = upto;
+  ++moment;
+}
 /// The recording tape for var<X>, by the chain of X.
 template <class X> inline constinit thread_local tape* current = nullptr;
 struct statistics {
@@ -166,28 +185,38 @@ class tape {
     virtual ~pool_base() = default;
   };
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
-  bool recording = true;
   const void* frame = nullptr;  // of the call that records: locals of younger frames die before the sweep
 
-  tape() : older_(tapes::newest) { tapes::newest = this; }
+  tape() { record(true); }
   tape(const tape&) = delete;
   ~tape() {
-    unlist();
-    clear();
+    record(false);
+    drop_until(nullptr);
   }
-  /// The live, recording tape with this serial number; level_error if there is none on this thread.
+  bool recording() const { return recording_; }
+  /// Starts or stops recording, on this thread. A tape that does not record may be swept and dropped by another thread.
+  void record(bool on) {
+    if (on == recording_) return;
+    ++tapes::moment;
+    recording_ = on;
+    if (on) {
+      older_ = std::exchange(tapes::newest, this);
+    } else {
+      tape** p = &tapes::newest;
+      while (*p != this) p = &(*p)->older_;
+      *p = older_;
+    }
+  }
+  /// The tape with this serial number if it records on this thread, or null.
+  static tape* recording_as(std::uint64_t serial) {
+    tape* t = tapes::newest;
+    while (t && t->serial != serial) t = t->older_;
+    return t;
+  }
+  /// The same; level_error if there is none.
   static tape& find(std::uint64_t serial) {
-    for (tape* t = tapes::newest; t; t = t->older_)
-      if (t->serial == serial) {
-        if (!t->recording) break;
-        return *t;
-      }
+    if (tape* t = recording_as(serial)) return *t;
     tapes::not_live();
-  }
-  static bool alive(std::uint64_t serial) {
-    for (tape* t = tapes::newest; t; t = t->older_)
-      if (t->serial == serial) return true;
-    return false;
   }
   template <class X> std::uint32_t new_slot(index_t size) {
     auto s = std::make_unique<adjoint_slot<X>>();
@@ -198,15 +227,12 @@ class tape {
   slot_base& slot(std::uint32_t id) { return *slots_[id - 1]; }
   template <class X> adjoint_slot<X>& at(std::uint32_t id) { return static_cast<adjoint_slot<X>&>(*slots_[id - 1]); }
   template <class Node, class... A> Node& push(A&&... a) {
-    Node* n = new Node(static_cast<A&&>(a)...);
-    n->earlier = last_;
-    last_ = n;
-    ++tapes::stats.nodes;
-    return *n;
+    return adopt(std::make_unique<Node>(static_cast<A&&>(a)...));
   }
   template <class Node> Node& adopt(std::unique_ptr<Node> n) {
     n->earlier = last_;
     last_ = n.get();
+    ++tapes::moment;
     ++tapes::stats.nodes;
     return *n.release();
   }
@@ -226,7 +252,7 @@ class tape {
   }
   /// Runs every node once, newest first. Adjoints must have been seeded.
   void sweep() { sweep_since({}); }
-  template <class Pool> Pool& pool() {  // typed storage of scalar entries; see var.hpp
+  template <class Pool> Pool& pool() {  // typed storage of scalar entries; see scalar_tape.hpp
     static constexpr char key = 0;
     if (TTENSOR_LIKELY(last_key_ == &key)) return *static_cast<Pool*>(last_pool_);
     return *static_cast<Pool*>(find_pool(&key, [] { return std::unique_ptr<pool_base>(new Pool); }));
@@ -244,39 +270,32 @@ class tape {
     std::vector<std::size_t> entries;
   };
   position mark() {
+    ++tapes::moment;
     position p{last_, slots_.size(), {}};
     for (auto& e : pools_) p.entries.push_back(e.pool->mark());
     return p;
   }
   /// Drops what was recorded since; values that still name it must be gone.
   void rewind(const position& p) {
-    while (last_ != p.last) {
-      tape_node* e = last_->earlier;
-      delete last_;
-      last_ = e;
-    }
+    ++tapes::moment;
+    drop_until(p.last);
     slots_.resize(p.slots);
     for (std::size_t i = 0; i < pools_.size(); ++i) pools_[i].pool->rewind(i < p.entries.size() ? p.entries[i] : 0);
   }
   /// Runs the nodes recorded since, newest first.
   void sweep_since(const position& p) {
     struct silence {
-      bool& recording;
-      bool was = recording;
-      explicit silence(bool& r) : recording(r) { recording = false; }
-      ~silence() { recording = was; }
-    } quiet(recording);
+      tape& t;
+      bool was = t.recording_;
+      explicit silence(tape& quiet) : t(quiet) { t.record(false); }
+      ~silence() { t.record(was); }
+    } quiet(*this);
     for (tape_node* n = last_; n != p.last; n = n->earlier) n->backward(*this);
   }
 
  private:
-  void unlist() {
-    tape** p = &tapes::newest;
-    while (*p && *p != this) p = &(*p)->older_;
-    if (*p) *p = older_;
-  }
-  void clear() {
-    while (last_) {
+  void drop_until(tape_node* n) {
+    while (last_ != n) {
       tape_node* e = last_->earlier;
       delete last_;
       last_ = e;
@@ -286,7 +305,8 @@ class tape {
     const char* key;
     std::unique_ptr<pool_base> pool;
   };
-  tape* older_;
+  bool recording_ = false;
+  tape* older_ = nullptr;
   tape_node* last_ = nullptr;
   std::vector<std::unique_ptr<slot_base>> slots_;
   std::vector<pool_entry> pools_;

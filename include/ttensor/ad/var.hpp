@@ -7,54 +7,40 @@
 #include "../ops/complex.hpp"
 #include "../tensor/statement_rule.hpp"
 #include "dual.hpp"
-#include "tape.hpp"
+#include "scalar_tape.hpp"
 
 TTENSOR_BEGIN
-
-/// Where an adjoint lives: element `offset` of slot `id`; id 0 are the scalars of the tape.
-struct adjoint_ref {
-  std::uint64_t bits = none;
-  static constexpr std::uint64_t none = ~std::uint64_t(0), source_bit = std::uint64_t(1) << 63;
-  static constexpr int offset_bits = 36;
-  static adjoint_ref to(std::uint32_t id, std::uint64_t offset) { return {(std::uint64_t(id) << offset_bits) | offset}; }
-  std::uint32_t id() const { return static_cast<std::uint32_t>((bits & ~source_bit) >> offset_bits); }
-  std::uint64_t offset() const { return bits & ((std::uint64_t(1) << offset_bits) - 1); }
-  bool valid() const { return bits != none; }
-};
-
-template <class X> struct scalar_pool;
 
 template <class T> struct var {
   var() : value_{} {}
   /// A constant: numbers and values of older levels.
   template <class U> requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, var>) var(const U& c) : value_(T(c)) {}
-  var(const T& v, std::uint64_t serial, adjoint_ref r, bool temporary) : value_(v), serial_(serial), ref_(r), temporary_(temporary) {}
-  var(const var& o) : value_(o.value_), serial_(o.serial_), ref_(o.ref_) { o.temporary_ = false; }
-  var(var&& o) noexcept : value_(static_cast<T&&>(o.value_)), serial_(o.serial_), ref_(o.ref_), temporary_(o.temporary_) { o.temporary_ = false; }
+  var(const T& v, std::uint64_t serial, adjoint_ref r, bool temporary) : value_(v), serial_(serial), bits_(temporary ? r.as_temporary() : r.bits) {}
+  var(const var& o) : value_(o.value_), serial_(o.serial_), bits_(o.kept()) {}
+  var(var&& o) noexcept : value_(static_cast<T&&>(o.value_)), serial_(o.serial_), bits_(o.bits_) { o.kept(); }
   var& operator=(const var& o) {
     value_ = o.value_;
     serial_ = o.serial_;
-    ref_ = o.ref_;
-    temporary_ = o.temporary_ = false;
+    bits_ = o.kept();
     return *this;
   }
   var& operator=(var&& o) noexcept {
     value_ = static_cast<T&&>(o.value_);
     serial_ = o.serial_;
-    ref_ = o.ref_;
-    temporary_ = o.temporary_;
-    o.temporary_ = false;
+    bits_ = o.bits_;
+    o.kept();
     return *this;
   }
   const T& value() const { return value_; }
-  bool active() const { return ref_.valid(); }
+  bool active() const { return serial_ != 0; }
   std::uint64_t serial() const { return serial_; }
-  adjoint_ref ref() const { return ref_; }
-  bool temporary() const { return temporary_; }
+  adjoint_ref ref() const { return {bits_ & ~adjoint_ref::temporary_bit}; }
+  /// The entry is `r`, and whoever consumes this var may have it.
+  TTENSOR_INLINE bool is_temporary(adjoint_ref r) const { return bits_ == r.as_temporary(); }
   /// The entry now belongs to the consumer; using this var again is an error, not a wrong number.
   void give_away() {
     serial_ = ~std::uint64_t(0);
-    temporary_ = false;
+    bits_ = 0;
   }
   template <class F> void planes(F&& f) const {
     if constexpr (depth_v<T> == 0) f(std::type_identity<T>{}, plane<0>{&value_, {}, {}, nullptr});
@@ -62,159 +48,11 @@ template <class T> struct var {
   }
 
  private:
+  std::uint64_t kept() const { return bits_ &= ~adjoint_ref::temporary_bit; }
   T value_;
-  std::uint64_t serial_ = 0;
-  adjoint_ref ref_;
-  mutable bool temporary_ = false;
+  std::uint64_t serial_ = 0;  // of the tape; 0: a constant
+  mutable std::uint64_t bits_ = 0;
 };
-
-// ---- scalar entries ----------------------------------------------------------------------------------------------------
-/// Entries of scalars var<X> on one tape: entry i says adjoint[ref] += partial * adjoint[i] for its pairs. An entry whose
-/// last pair carries `source_bit` moves the adjoint of an array element instead (an element write).
-template <class X> struct scalar_pool : tape::pool_base {
-  struct pair {
-    X partial;
-    std::uint64_t ref;
-  };
-  growing<pair> pairs;
-  growing<std::size_t> ends;  // of entry i in pairs
-  growing<X> adjoint;
-  struct segment final : tape_node {  // a run of entries between two array nodes
-    std::size_t first, last;
-    scalar_pool* pool;
-    segment(std::size_t f, scalar_pool* p) : first(f), last(f), pool(p) {}
-    void backward(tape& t) override { pool->sweep(t, first, last); }
-  };
-  segment* running = nullptr;
-
-  std::size_t mark() override {
-    running = nullptr;
-    return ends.size();
-  }
-  void rewind(std::size_t entries) override {
-    running = nullptr;
-    pairs.resize(begin_of(entries));
-    ends.resize(entries);
-    if (adjoint.size() > entries) adjoint.resize(entries);
-  }
-
-  void clear_adjoints() override { adjoint.resize(0); }
-
-  TTENSOR_INLINE std::size_t begin_of(std::size_t i) const { return i ? ends[i - 1] : 0; }
-  TTENSOR_INLINE void enter(tape& t) {
-    if (TTENSOR_UNLIKELY(running == nullptr || t.last() != running)) running = &t.push<segment>(ends.size(), this);
-  }
-  TTENSOR_INLINE adjoint_ref close() {
-    ends.push(pairs.size());
-    running->last = ends.size();
-    return adjoint_ref::to(0, ends.size() - 1);
-  }
-  /// True when `v` is a temporary whose entry is the newest but `given` ones.
-  TTENSOR_INLINE bool can_take(const tape& t, const var<X>& v, std::size_t given) const {
-    const std::size_t n = ends.size() - given;
-    return v.temporary() && v.serial() == t.serial && v.ref().id() == 0 && n > running->first && v.ref().offset() == n - 1;
-  }
-  TTENSOR_INLINE void take(const X& scale, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) pairs[i].partial = X(apply<absorb_op>(scale, pairs[i].partial));
-  }
-  void ready() {  // adjoints of all entries exist
-    if (TTENSOR_UNLIKELY(adjoint.size() < ends.size())) adjoint.resize(ends.size(), X(0));
-  }
-  /// Adjoints while scalars are swept: the array that was last touched is remembered.
-  class cursor {
-   public:
-    cursor(tape& t, scalar_pool& p) : t_(t), p_(p) {}
-    TTENSOR_INLINE void add(std::uint64_t ref, const X& x) {
-      const adjoint_ref r{ref};
-      if (r.id() == 0) {
-        X& a = p_.adjoint[r.offset()];
-        a = X(apply<add_op>(a, x));
-      } else {
-        const index_t i = static_cast<index_t>(r.offset());
-        if constexpr (depth_v<X> == 0) {
-          X& a = base(r.id())[i];
-          a = X(apply<add_op>(a, x));
-        } else {
-          store<X>& a = t_.at<X>(r.id()).open();
-          a.set(i, X(apply<add_op>(a.get(i), x)));
-        }
-      }
-    }
-    TTENSOR_INLINE X move(std::uint32_t id, index_t i) {  // takes the adjoint of an element, leaving 0
-      X x{};
-      if constexpr (depth_v<X> == 0) {
-        X& a = base(id)[i];
-        x = a;
-        a = X(0);
-      } else {
-        store<X>& a = t_.at<X>(id).adjoint;
-        x = a.get(i);
-        a.set(i, X(0));
-      }
-      return x;
-    }
-
-   private:
-    TTENSOR_INLINE X* base(std::uint32_t id) {
-      if (TTENSOR_UNLIKELY(id != id_)) {
-        base_ = t_.at<X>(id).open().writable();
-        id_ = id;
-      }
-      return base_;
-    }
-    tape& t_;
-    scalar_pool& p_;
-    std::uint32_t id_ = 0;
-    X* base_ = nullptr;
-  };
-  static void add(tape& t, scalar_pool& p, std::uint64_t ref, const X& x) {
-    p.ready();
-    cursor(t, p).add(ref, x);
-  }
-  void sweep(tape& t, std::size_t first, std::size_t last) {
-    ready();
-    cursor c(t, *this);
-    for (std::size_t e = last; e-- > first;) {
-      std::size_t b = begin_of(e), n = ends[e];
-      if (b == n) continue;  // an input keeps its adjoint
-      X a;
-      if (pairs[n - 1].ref & adjoint_ref::source_bit) {
-        const adjoint_ref from{pairs[--n].ref};
-        if (!t.slot(from.id()).live) continue;
-        a = c.move(from.id(), static_cast<index_t>(from.offset()));
-      } else {
-        a = adjoint[e];
-        adjoint[e] = X(0);
-      }
-      if constexpr (depth_v<X> == 0)
-        if (a == X(0)) continue;
-      for (std::size_t i = b; i < n; ++i) c.add(pairs[i].ref, X(apply<absorb_op>(a, pairs[i].partial)));
-    }
-  }
-};
-
-/// Moves the adjoint of a scalar to the scalar of another element type that it was converted from.
-template <class X, class Y> struct element_change final : tape_node {
-  adjoint_ref from, to;
-  element_change(adjoint_ref f, adjoint_ref g) : from(f), to(g) {}
-  void backward(tape& t) override {
-    auto& pool = t.pool<scalar_pool<Y>>();
-    pool.ready();
-    Y& a = pool.adjoint[to.offset()];
-    scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), from.bits, X(ttensor::apply<cast_op<elem_t<X>>>(a)));
-    a = Y(0);
-  }
-};
-
-namespace tapes {
-/// The tape a set of operands records on: all active operands must belong to one.
-template <class X> TTENSOR_INLINE tape& of(std::uint64_t serial) {
-  using key = reelem_t<X, double>;
-  tape* t = current<key>;
-  if (TTENSOR_LIKELY(t != nullptr && t->serial == serial && t->recording)) return *t;
-  return tape::find(serial);
-}
-}  // namespace tapes
 
 template <class T> struct kind_rule<var<T>> {
   static constexpr int depth = depth_v<var<T>>;
@@ -240,18 +78,17 @@ template <class T> struct kind_rule<var<T>> {
           }
       };
       (look(a), ...);
-      if (serial <= tapes::silent) return var<Y>(y);
-      if (TTENSOR_UNLIKELY(mixed)) tapes::mixed_levels();
-      tape& t = tapes::of<Y>(serial);
+      if (TTENSOR_UNLIKELY(mixed || !tapes::hot<Y>.is_of(serial))) {
+        if (serial <= tapes::silent) return var<Y>(y);
+        if (mixed) tapes::mixed_levels();
+      }
       if constexpr ((is_foreign<A, Y> || ...)) {
-        return apply<Op>(of_element<Y>(t, static_cast<A&&>(a))...);
+        return apply<Op>(of_element<Y>(tapes::of<Y>(serial), static_cast<A&&>(a))...);
       } else {
-        auto& pool = t.pool<scalar_pool<Y>>();
-        pool.enter(t);
+        auto& pool = tapes::recording_pool<Y>(serial);
         const auto p = Op::partials(value(a)..., y);
-        record<Y>(t, pool, p, static_cast<A&&>(a)...);
-        const adjoint_ref entry = pool.close();
-        [&]<int... I>(std::integer_sequence<int, I...>) { (cross<Op, Y>(t, entry, at<I>(p), a), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+        const adjoint_ref entry = record<Y>(pool, serial, p, static_cast<A&&>(a)...);
+        [&]<int... I>(std::integer_sequence<int, I...>) { (cross<Op, Y>(serial, entry, at<I>(p), a), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
         return var<Y>(y, serial, entry, true);
       }
     }
@@ -275,10 +112,6 @@ template <class T> struct kind_rule<var<T>> {
       return var<Y>(v, t.serial, r, false);
     }
   }
-  template <class A> TTENSOR_INLINE static bool is_temporary(A&& a) {
-    if constexpr (is_ours<A> && !std::is_lvalue_reference_v<A>) return a.temporary();
-    else return static_cast<void>(a), false;
-  }
   /// Adjoints pass an entry as a multiple only within one element type; between real and complex a node carries them.
   template <class Y, class A, class P> static constexpr bool crosses = is_ours<A> && !std::is_same_v<P, no_partial> &&
       (std::is_same_v<P, conjugated> || (is_complex_v<elem_t<Y>> != is_complex_v<elem_t<std::remove_cvref_t<A>>>));
@@ -300,10 +133,10 @@ template <class T> struct kind_rule<var<T>> {
       else return Z(ttensor::apply<cast_op<elem_t<Z>>>(d));
     }
   };
-  template <class Op, class Y, class P, class A> static void cross(tape& t, adjoint_ref from, const P& p, const A& a) {
+  template <class Op, class Y, class P, class A> static void cross(std::uint64_t serial, adjoint_ref from, const P& p, const A& a) {
     if constexpr (crosses<Y, A, P>) {
       static_assert(!has_var_v<Y>, "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
-      if (a.active()) t.push<cross_node<Y, std::remove_cvref_t<decltype(a.value())>, Op, P>>(from, a.ref(), p);
+      if (a.active()) tapes::of<Y>(serial).template push<cross_node<Y, std::remove_cvref_t<decltype(a.value())>, Op, P>>(from, a.ref(), p);
     }
   }
   /// The partial as a number of type Y, for storing.
@@ -315,41 +148,44 @@ template <class T> struct kind_rule<var<T>> {
     else if constexpr (sweeping::is_when<P> || sweeping::is_unless<P> || sweeping::is_tie<P>) return Y(sweeping::scale<mul_op>(Y(1), p));
     else return Y(p);
   }
-  template <class Y, class Pool, class P, class... A> TTENSOR_INLINE static void record(tape& t, Pool& pool, const P& p, A&&... a) {
+  template <class Y, class P, class... A> TTENSOR_INLINE static adjoint_ref record(scalar_pool<Y>& pool, std::uint64_t serial, const P& p, A&&... a) {
     // Entries of temporaries, newest first (C++ evaluates operands in any order): their pairs stay where they are and are scaled.
-    constexpr int n = static_cast<int>(sizeof...(A));
+    constexpr int n = static_cast<int>(sizeof...(A)), givers = (int(std::is_same_v<A&&, var<Y>&&>) + ...);
     bool taken[n] = {};
     auto args = bundle<A&&...>{{{static_cast<A&&>(a)}...}};
     std::size_t end = pool.pairs.size(), entry = pool.ends.size();
-    for (bool again = (is_temporary(static_cast<A&&>(a)) || ...); again;) {
-      again = false;
+    static_for<givers>([&](auto) {
       static_for<n>([&](auto i) {
         using V = at_t<i(), type_list<A&&...>>;
-        if constexpr (std::is_same_v<V, var<Y>&&> && !crosses<Y, V, std::remove_cvref_t<decltype(at<i()>(p))>>) {
-          if (taken[i()] || !pool.can_take(t, at<i()>(args), pool.ends.size() - entry)) return;
+        using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
+        if constexpr (std::is_same_v<V, var<Y>&&> && !crosses<Y, V, P1>) {
+          if (!at<i()>(args).is_temporary(adjoint_ref::to(0, entry - 1))) return;
           at<i()>(args).give_away();
-          taken[i()] = again = true;
+          taken[i()] = true;
           const std::size_t first = pool.begin_of(--entry);
-          using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
-          if constexpr (!std::is_same_v<P1, unit>) pool.take(number<Y>(at<i()>(p)), first, end);
+          if constexpr (!std::is_same_v<P1, unit>) pool.scale(number<Y>(at<i()>(p)), first, end);
           end = first;
         }
       });
-    }
-    pool.ends.resize(entry);
-    const std::size_t own = pool.pairs.size();
+    });
+    if constexpr (givers == 1 && (int(is_ours<A>) + ...) == 1)  // a function of the temporary only: its entry, scaled
+      if (entry != pool.ends.size()) return pool.newest();
+    using pair = typename scalar_pool<Y>::pair;
+    pair *const own = pool.room(n), *to = own;
     static_for<n>([&](auto i) {
       using D = std::remove_cvref_t<decltype(at<i()>(args))>;
       using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
       if constexpr (is_ours<D> && !std::is_same_v<P1, no_partial> && !crosses<Y, D, P1>) {
         const auto& v = at<i()>(args);
         if (taken[i()] || !v.active()) return;
-        if (i() > 0 && pool.pairs.size() > own && pool.pairs.back().ref == v.ref().bits)  // a * a
-          pool.pairs.back().partial = Y(ttensor::apply<add_op>(pool.pairs.back().partial, number<Y>(at<i()>(p))));
+        if (TTENSOR_UNLIKELY(v.serial() != serial)) tapes::not_live();  // given away as another operand
+        if (i() > 0 && to != own && to[-1].ref == v.ref().bits)         // a * a
+          to[-1].partial = Y(ttensor::apply<add_op>(to[-1].partial, number<Y>(at<i()>(p))));
         else
-          pool.pairs.push(number<Y>(at<i()>(p)), v.ref().bits);
+          new (static_cast<void*>(to++)) pair{number<Y>(at<i()>(p)), v.ref().bits};
       }
     });
+    return pool.close(entry, static_cast<std::size_t>(to - own));
   }
 };
 
@@ -403,9 +239,7 @@ template <class T> class store<var<T>> {
   }
   TTENSOR_NOINLINE S get_entry(index_t i) const {
     const slot_token& k = *cell_->slot.operator->();
-    tape& t = tapes::of<T>(k.tape_serial);
-    auto& pool = t.pool<scalar_pool<T>>();
-    pool.enter(t);
+    auto& pool = tapes::recording_pool<T>(k.tape_serial);
     pool.pairs.push(T(1), adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)).bits);
     return S(cell_->value.get(i), k.tape_serial, pool.close(), true);
   }
@@ -415,14 +249,8 @@ template <class T> class store<var<T>> {
   }
   /// Takes back the entry of a read that nobody used.
   static void discard(S& v) {
-    if (!v.active() || !tape::alive(v.serial())) return;
-    tape& t = tapes::of<T>(v.serial());
-    auto& pool = t.pool<scalar_pool<T>>();
-    if (pool.running && t.last() == pool.running && pool.can_take(t, v, 0)) {
-      pool.ends.resize(pool.ends.size() - 1);
-      pool.pairs.resize(pool.begin_of(pool.ends.size()));
-      pool.running->last = pool.ends.size();
-    }
+    tape* t = v.active() ? tape::recording_as(v.serial()) : nullptr;
+    if (t) t->pool<scalar_pool<T>>().discard(*t, v);
   }
   void set(index_t i, const S& v) { write(i, S(v)); }
   void set(index_t i, S&& v) { write(i, static_cast<S&&>(v)); }
@@ -476,11 +304,9 @@ template <class T> class store<var<T>> {
     if (active || cell_->slot) {
       const std::uint64_t serial = active ? v.serial() : cell_->slot->tape_serial;
       own_slot(serial);
-      tape& t = tapes::of<T>(serial);
-      auto& pool = t.pool<scalar_pool<T>>();
-      pool.enter(t);
+      auto& pool = tapes::recording_pool<T>(serial);
       if (active) {
-        if (pool.can_take(t, v, 0)) pool.ends.resize(pool.ends.size() - 1);
+        if (v.is_temporary(pool.newest())) pool.ends.resize(pool.ends.size() - 1);
         else pool.pairs.push(T(1), v.ref().bits);
       }
       pool.pairs.push(T(0), adjoint_ref::to(cell_->slot->id, static_cast<std::uint64_t>(i)).bits | adjoint_ref::source_bit);

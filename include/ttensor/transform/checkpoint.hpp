@@ -119,14 +119,14 @@ template <class Key> struct hand_over {
 /// Recording again during a sweep; everything recorded is dropped at the end, also when f throws.
 template <class Key> class second_run {
  public:
-  explicit second_run(tape& t) : t_(t), at_(t.mark()), was_(t.recording), outer_(tapes::current<Key>) {
-    t.recording = true;
+  explicit second_run(tape& t) : t_(t), at_(t.mark()), was_(t.recording()), outer_(tapes::current<Key>) {
+    t.record(true);
     tapes::current<Key> = &t;
   }
   second_run(const second_run&) = delete;
   ~second_run() {
     t_.rewind(at_);
-    t_.recording = was_;
+    t_.record(was_);
     tapes::current<Key> = outer_;
   }
   void sweep() { t_.sweep_since(at_); }
@@ -168,7 +168,7 @@ template <class F> struct checkpoint_function {
     } else {
       using Key = reelem_t<ad::taped_t<C>, double>;
       tape* t = tapes::current<Key>;
-      if (t == nullptr || !t->recording || t->serial <= tapes::silent || holds_younger_address(*t, &f, sizeof(F))) return R(tree::evaluate_all(f(a...)));
+      if (t == nullptr || !t->recording() || t->serial <= tapes::silent || holds_younger_address(*t, &f, sizeof(F))) return R(tree::evaluate_all(f(a...)));
       std::vector<checkpoint_detail::output> out;
       const auto before = t->mark();
       std::optional<R> y(tree::evaluate_all(f(a...)));

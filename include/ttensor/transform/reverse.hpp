@@ -14,7 +14,7 @@ template <class C> class level {
   void close() {  // no more recording
     if (!open_) return;
     open_ = false;
-    tape_->recording = false;
+    tape_->record(false);
     tapes::current<C> = outer_;
   }
   tape& get() { return *tape_; }

@@ -83,10 +83,10 @@ template <class X> auto value_of(const X& x) {
 /// levels. Transforms opened later record as ever, so a guard outside a transform is ignored. Duals do not look at it.
 class no_grad {
  public:
-  no_grad() : before_(tapes::silent) { tapes::silent = tapes::last_serial.load(); }
+  no_grad() : before_(tapes::silent) { tapes::silence(tapes::last_serial.load()); }
   no_grad(const no_grad&) = delete;
   no_grad& operator=(const no_grad&) = delete;
-  ~no_grad() { tapes::silent = before_; }
+  ~no_grad() { tapes::silence(before_); }
 
  private:
   std::uint64_t before_;

@@ -1,0 +1,255 @@
+// Scalars are recorded where they were recorded last while nothing happened in between. Here something happens: other tapes,
+// array nodes, no_grad, marks, exceptions, threads. Derivatives are closed forms.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <ttensor/all.hpp>
+
+namespace tt = ttensor;
+using tt::tensor;
+
+namespace {
+const tensor<double, 1> x{1.1, 0.7, 1.3};
+const auto rosenbrock = [](const auto& v) {
+  using S = tt::scalar_t<decltype(v)>;
+  S s(0.0);
+  for (tt::index_t i = 0; i + 1 < v.extent(0); ++i) {
+    const S a = v(i + 1) - v(i) * v(i), b = 1.0 - v(i);
+    s += 100.0 * (a * a) + b * b;
+  }
+  return s;
+};
+double rosenbrock_derivative(const tensor<double, 1>& v, tt::index_t i) {
+  double g = 0;
+  if (i + 1 < v.extent(0)) g += -400 * (v(i + 1) - v(i) * v(i)) * v(i) - 2 * (1 - v(i));
+  if (i > 0) g += 200 * (v(i) - v(i - 1) * v(i - 1));
+  return g;
+}
+template <class F> void check_gradient(const tensor<double, 1>& g, const F& want) {
+  for (tt::index_t i = 0; i < x.extent(0); ++i) CHECK(g(i) == doctest::Approx(want(x(i))).epsilon(1e-14));
+}
+const auto cube = [](auto t) { return t * t * t; };
+}  // namespace
+
+TEST_CASE("transforms inside an element loop: of numbers, of the loop's variables, forward") {
+  check_gradient(tt::grad([](const auto& v) {
+    tt::scalar_t<decltype(v)> s(0.0);
+    for (tt::index_t i = 0; i < 3; ++i) {
+      s += v(i) * v(i);
+      const double k = tt::grad(cube)(2.0);  // 12, on a tape of the same type
+      s += k * v(i);
+      s += v(i) * tt::grad(cube)(v(i));      // 3 v^3, on a tape over this one
+      s += tt::jvp(cube, v(i), 1.0).y_dot * v(i);
+    }
+    return s;
+  })(x), [](double t) { return 2 * t + 12 + 18 * t * t; });
+}
+TEST_CASE("a variable of the outer level, of the inner level's type, inside the inner function") {
+  check_gradient(tt::grad([](const auto& v) {
+    tt::scalar_t<decltype(v)> s(0.0);
+    for (tt::index_t i = 0; i < 3; ++i) {
+      auto outer = v(i) * v(i);
+      tt::grad([&s, outer](auto t) {  // t is of the type of v's elements, and lives on another tape
+        if constexpr (std::is_same_v<decltype(t), std::remove_cvref_t<decltype(s)>>)
+          if (t.active() && t.serial() != outer.serial()) {
+            const auto before = t * t;
+            s += outer * 3.0;
+            return before * t;
+          }
+        return t * t * t;
+      })(2.0);
+      s += outer;
+    }
+    return s;
+  })(x), [](double t) { return 8 * t; });
+}
+TEST_CASE("no_grad in the middle of a loop, and transforms inside it") {
+  check_gradient(tt::grad([](const auto& v) {
+    tt::scalar_t<decltype(v)> s(0.0);
+    for (tt::index_t i = 0; i < 3; ++i) {
+      auto square = v(i) * v(i);
+      auto constant = square;
+      {
+        tt::no_grad off;
+        constant = square * v(i);
+        CHECK_FALSE(constant.active());
+        CHECK(tt::grad(cube)(2.0) == 12);
+        CHECK_FALSE((square + 1.0).active());
+      }
+      s += square * constant;
+    }
+    return s;
+  })(x), [](double t) { return 2 * t * t * t * t; });
+}
+TEST_CASE("array statements between scalar ones") {
+  const auto g = tt::grad([](const auto& v) {
+    auto s = v(0) * v(1);
+    const auto y = tt::eval(v * s);     // reads the run before it
+    s = y(0) * s;                       // and is read by the run after it
+    return s + sum(y) * s;
+  })(x);
+  const double a = x(0), b = x(1), c = x(2), t = a + b + c;  // a^3 b^2 (1 + a b t)
+  CHECK(g(0) == doctest::Approx(3 * a * a * b * b + 4 * a * a * a * b * b * b * t + a * a * a * a * b * b * b).epsilon(1e-14));
+  CHECK(g(1) == doctest::Approx(2 * a * a * a * b + 3 * a * a * a * a * b * b * t + a * a * a * a * b * b * b).epsilon(1e-14));
+  CHECK(g(2) == doctest::Approx(a * a * a * a * b * b * b).epsilon(1e-14));
+}
+TEST_CASE("a temporary read from elements that are overwritten before it is consumed") {
+  const auto g = tt::grad([](const auto& v) {
+    auto h = tt::eval(v * 1.0);
+    h(0) = v(0) * v(1);
+    auto t = h(0) * 2.0;
+    h(tt::range(0, 2)) = 3.0 * v(tt::range(1, 3));
+    return std::move(t) * 5.0 + sum(h);
+  })(x);
+  CHECK(g(0) == doctest::Approx(10 * x(1)).epsilon(1e-14));
+  CHECK(g(1) == doctest::Approx(10 * x(0) + 3).epsilon(1e-14));
+  CHECK(g(2) == doctest::Approx(4).epsilon(1e-14));
+}
+TEST_CASE("a mark or a return to it starts a new run") {
+  const double g = tt::grad([](auto s) {
+    auto y = s * s;
+    if constexpr (tt::is_var_v<decltype(s)>) {
+      tt::tape& t = tt::tapes::of<double>(s.serial());
+      const auto before = t.mark();
+      static_cast<void>(s * s * s);
+      CHECK(t.last() != before.last);
+      t.rewind(before);
+      CHECK(t.last() == before.last);
+      y = y * s;
+      CHECK(t.last() != before.last);
+    }
+    return y;
+  })(2.0);
+  CHECK(g == 12);
+}
+TEST_CASE("checkpoints in a loop") {
+  check_gradient(tt::grad([](const auto& v) {
+    tt::scalar_t<decltype(v)> s(0.0);
+    for (tt::index_t i = 0; i < 3; ++i) {
+      const auto y = tt::checkpoint([](auto a) { return a * a * tt::checkpoint(cube)(a); })(v(i));
+      s += y * v(i);
+    }
+    return s;
+  })(x), [](double t) { return 6 * std::pow(t, 5); });
+}
+TEST_CASE("rules in a loop") {
+  const auto fifth = tt::custom_vjp([](const auto& t) { return t * t * t * t * t; }, [](const auto& t) { return std::pair{t * t * t * t * t, t}; },
+                                    [](const auto& t, const auto& ct) { return 5.0 * t * t * t * t * ct; });
+  check_gradient(tt::grad([&](const auto& v) {
+    tt::scalar_t<decltype(v)> s(0.0);
+    for (tt::index_t i = 0; i < 3; ++i) s += fifth(v(i)) * v(i);
+    return s;
+  })(x), [](double t) { return 6 * std::pow(t, 5); });
+}
+TEST_CASE("exceptions inside a loop, and out of one") {
+  static std::optional<tt::var<double>> kept;
+  const auto stops = [](const auto& v) {
+    auto s = v(0) * v(1);
+    if constexpr (std::is_same_v<decltype(s), tt::var<double>>) kept = s;
+    if (v(2) > 1.0) throw std::runtime_error("stop");
+    return s;
+  };
+  CHECK_THROWS_AS(tt::grad(stops)(x), std::runtime_error);
+  CHECK_THROWS_AS(*kept * 2.0, tt::level_error);
+  check_gradient(tt::grad([&](const auto& v) {
+    tt::scalar_t<decltype(v)> s(0.0);
+    for (tt::index_t i = 0; i < 3; ++i) {
+      s += v(i) * v(i);
+      try {
+        tt::grad(stops)(x);
+      } catch (const std::runtime_error&) {
+        s += 3.0 * v(i);
+      }
+      try {
+        tt::no_grad off;
+        throw std::runtime_error("stop");
+      } catch (const std::runtime_error&) {
+        s += v(i);
+      }
+      CHECK_THROWS_AS(*kept * v(i), tt::level_error);
+      s += v(i);
+    }
+    return s;
+  })(x), [](double t) { return 2 * t + 5; });
+}
+TEST_CASE("a temporary that is consumed twice") {
+  tt::grad([](auto s) {
+    if constexpr (tt::is_var_v<decltype(s)>) {
+      auto y = s * s;
+      CHECK_THROWS_AS(std::move(y) * y, tt::level_error);
+      auto z = s * s;
+      CHECK_THROWS_AS(std::move(z) + std::move(z), tt::level_error);
+      CHECK_THROWS_AS(z * 2.0, tt::level_error);
+      auto w = sin(s);
+      w = std::move(w) * 2.0;
+      CHECK(w.value() == 2 * std::sin(0.5));
+    }
+    return s * s;
+  })(0.5);
+}
+TEST_CASE("a copy keeps the entry from being consumed") {
+  const double g = tt::grad([](auto s) {
+    auto y = s * s;
+    const auto copy = y;
+    const auto a = std::move(y) * 3.0;
+    auto z = s * copy;
+    auto assigned = s;
+    assigned = z;
+    const auto b = std::move(z) * 3.0;
+    return a + copy + b + assigned;  // 4 s^2 + 4 s^3
+  })(2.0);
+  CHECK(g == 16 + 48);
+}
+TEST_CASE("functions of a temporary leave its entry, whatever is in between") {
+  const double t = 0.3;
+  CHECK(tt::grad([](auto s) { return exp(sin(-(s * s) * 2.0) + 1.0); })(t) ==
+        doctest::Approx(-4 * t * std::cos(2 * t * t) * std::exp(1 - std::sin(2 * t * t))).epsilon(1e-14));
+  CHECK(tt::grad([](auto s) { return tt::stop_gradient(s * 2.0) * (s * 3.0); })(t) == doctest::Approx(6 * t).epsilon(1e-14));
+  CHECK(tt::grad([](auto s) { return (s * 2.0) * (s * 3.0) - (s + 1.0) / (s * s); })(t) ==
+        doctest::Approx(12 * t + 1 / (t * t) + 2 / (t * t * t)).epsilon(1e-14));
+}
+TEST_CASE("the tangent map of an element loop, whose sweep is recorded on a second tape") {
+  const auto r = tt::linearize(rosenbrock, x);
+  for (int k = 0; k < 2; ++k)
+    for (tt::index_t i = 0; i < 3; ++i) {
+      tensor<double, 1> v(3);
+      v(i) = 2;
+      CHECK(r.lin(v) == doctest::Approx(2 * rosenbrock_derivative(x, i)).epsilon(1e-13));
+    }
+}
+TEST_CASE("two threads record at once") {
+  const auto work = [](double& worst, double scale) {
+    worst = 0;
+    for (int k = 0; k < 200; ++k) {
+      tensor<double, 1> v(50);
+      for (tt::index_t i = 0; i < 50; ++i) v(i) = scale + 0.01 * static_cast<double>(i) + 0.001 * k;
+      const tensor<double, 1> g = tt::grad(rosenbrock)(v);
+      for (tt::index_t i = 0; i < 50; ++i) worst = std::max(worst, std::abs(g(i) - rosenbrock_derivative(v, i)));
+    }
+  };
+  double a = 1, b = 1;
+  std::thread other(work, std::ref(a), 0.5);
+  work(b, -0.7);
+  other.join();
+  CHECK(a < 1e-10);
+  CHECK(b < 1e-10);
+}
+TEST_CASE("a pullback that another thread applies and drops") {
+  static tt::var<double> kept;
+  const auto loop = [](const auto& v) {
+    const auto s = rosenbrock(v);
+    if constexpr (std::is_same_v<decltype(s), const tt::var<double>>) kept = s;
+    return s;
+  };
+  std::optional r(tt::vjp(loop, x));
+  tensor<double, 1> g;
+  std::thread([&] {
+    g = r->pull(1.0);
+    r.reset();
+  }).join();
+  for (tt::index_t i = 0; i < 3; ++i) CHECK(g(i) == doctest::Approx(rosenbrock_derivative(x, i)).epsilon(1e-14));
+  CHECK_THROWS_AS(kept * 2.0, tt::level_error);  // this thread forgot the tape when it was recorded
+}
