@@ -96,6 +96,14 @@ TEST_CASE("array statements between scalar ones") {
   CHECK(g(1) == doctest::Approx(2 * a * a * a * b + 3 * a * a * a * a * b * b * t + a * a * a * a * b * b * b).epsilon(1e-14));
   CHECK(g(2) == doctest::Approx(a * a * a * a * b * b * b).epsilon(1e-14));
 }
+TEST_CASE("constants of a level in array statements") {
+  const double g = tt::grad([](auto s) {  // s is the first scalar of its tape
+    const decltype(s) two(2.0);
+    const auto y = tt::eval(two * tt::ones<double>(3) * s + two);
+    return sum(y * two) + sum(exp(y * 0.0) * two);
+  })(5.0);
+  CHECK(g == 12);
+}
 TEST_CASE("a temporary read from elements that are overwritten before it is consumed") {
   const auto g = tt::grad([](const auto& v) {
     auto h = tt::eval(v * 1.0);

@@ -173,10 +173,10 @@ template <class X> TTENSOR_NOINLINE std::uint32_t run_sum(std::uint64_t serial, 
   slot_base* to[run::max_planes];
   index_t whole[run::max_rank];
   const index_t n = row_major(whole, r.extent, l.rank, 0);
-  std::unique_ptr<sum_node<X>> node;
+  arena::ptr<sum_node<X>> node;
   if (serial != 0) {
     tape& t = tapes::of<X>(serial);
-    node.reset(new sum_node<X>);
+    node = t.make<sum_node<X>>();
     node->pieces.reserve(static_cast<std::size_t>(l.targets));
     for (int g = 0; g < l.targets; ++g) {
       back_target& target = r.target[g];

@@ -9,9 +9,9 @@ template <class T> struct var;
 
 /// Where an adjoint lives: element `offset` of slot `id`; id 0 are the scalars of the tape.
 struct adjoint_ref {
+  static constexpr std::uint64_t source_bit = std::uint64_t(1) << 63, temporary_bit = std::uint64_t(1) << 62, none = ~temporary_bit;
   std::uint64_t bits = none;
-  static constexpr std::uint64_t none = ~std::uint64_t(0), source_bit = std::uint64_t(1) << 63, temporary_bit = std::uint64_t(1) << 62;
-  static constexpr int offset_bits = 36;
+  static constexpr int offset_bits = 35;
   static adjoint_ref to(std::uint32_t id, std::uint64_t offset) { return {(std::uint64_t(id) << offset_bits) | offset}; }
   std::uint32_t id() const { return static_cast<std::uint32_t>((bits & ~source_bit) >> offset_bits); }
   std::uint64_t offset() const { return bits & ((std::uint64_t(1) << offset_bits) - 1); }
@@ -37,13 +37,13 @@ template <class X> struct scalar_pool final : tape::pool_base {
   };
   segment* running = nullptr;
 
-  scalar_pool() {  // as large as the last that ended; one that ended serves one that starts
+  scalar_pool() {  // as large as the last that ended, within reason; one that ended serves one that starts
     static_cast<void>(pairs.room(std::exchange(ended_pairs, 0)));
     static_cast<void>(ends.room(std::exchange(ended_entries, 0)));
   }
   ~scalar_pool() override {
-    ended_pairs = pairs.size();
-    ended_entries = ends.size();
+    ended_pairs = std::min(pairs.size(), most_reserved);
+    ended_entries = std::min(ends.size(), most_reserved);
   }
   std::size_t mark() override {
     stop();
@@ -83,7 +83,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
     for (std::size_t i = first; i < last; ++i) pairs[i].partial = X(apply<absorb_op>(by, pairs[i].partial));
   }
   /// Drops the entry of `v` if it is the newest of the tape and nobody has it.
-  void discard(tape& t, const var<X>& v) {
+  void discard(const tape& t, const var<X>& v) {
     if (running == nullptr || t.last() != running || !v.is_temporary(newest())) return;
     ends.resize(ends.size() - 1);
     pairs.resize(begin_of(ends.size()));
@@ -168,6 +168,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
   }
 
  private:
+  static constexpr std::size_t most_reserved = std::size_t(1) << 16;
   static inline constinit thread_local std::size_t ended_pairs = 0, ended_entries = 0;
   void stop() {
     if (running) running->last = ends.size();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 #include "../tensor/store.hpp"
+#include "tape_memory.hpp"
 
 TTENSOR_BEGIN
 
@@ -80,75 +81,6 @@ template <class X> struct adjoint_slot final : slot_base {
   }
 };
 
-/// A sequence that grows at its end, in memory from the cache of blocks: a repeated gradient takes the same blocks again.
-template <class T> class growing {
- public:
-  growing() = default;
-  growing(const growing&) = delete;
-  ~growing() {
-    resize(0);
-    release();
-  }
-  std::size_t size() const { return size_; }
-  TTENSOR_INLINE T& operator[](std::size_t i) { return data_[i]; }
-  TTENSOR_INLINE const T& operator[](std::size_t i) const { return data_[i]; }
-  TTENSOR_INLINE T& back() { return data_[size_ - 1]; }
-  template <class... A> TTENSOR_INLINE void push(A&&... a) {  // in place: a copy of a fresh pair would wait for its stores
-    if (TTENSOR_UNLIKELY(size_ == capacity_)) grow(size_ + 1);
-    new (static_cast<void*>(data_ + size_)) T{static_cast<A&&>(a)...};
-    ++size_;
-  }
-  TTENSOR_INLINE T* data() { return data_; }
-  /// Room for n more; what is constructed there counts after added(n), or end_with.
-  TTENSOR_INLINE T* room(std::size_t n) {
-    if (TTENSOR_UNLIKELY(capacity_ - size_ < n)) grow(size_ + n);
-    return data_ + size_;
-  }
-  TTENSOR_INLINE void added(std::size_t n) { size_ += n; }
-  /// Element i, for which there is room, becomes v and the last one.
-  TTENSOR_INLINE void end_with(std::size_t i, const T& v) requires std::is_trivially_copyable_v<T> {
-    data_[i] = v;
-    size_ = i + 1;
-  }
-  TTENSOR_INLINE void resize(std::size_t n) {
-    if constexpr (!std::is_trivially_destructible_v<T>)
-      while (size_ > n) data_[--size_].~T();
-    if (size_ > n) size_ = n;
-  }
-  void resize(std::size_t n, const T& v) {
-    if (n > capacity_) grow(n);
-    resize(n);
-    while (size_ < n) push(v);
-  }
-
- private:
-  TTENSOR_NOINLINE void grow(std::size_t n) {
-    std::size_t bytes = (n > 2 * capacity_ ? n : 2 * capacity_) * sizeof(T);
-    if (bytes < 1024) bytes = 1024;
-    mem::memory_resource* from = nullptr;
-    T* p = static_cast<T*>(mem::take_bytes(bytes, from));
-    if constexpr (std::is_trivially_copyable_v<T>) {
-      if (size_) std::memcpy(static_cast<void*>(p), data_, size_ * sizeof(T));
-    } else {
-      for (std::size_t i = 0; i < size_; ++i) {
-        new (static_cast<void*>(p + i)) T(static_cast<T&&>(data_[i]));
-        data_[i].~T();
-      }
-    }
-    release();
-    data_ = p;
-    bytes_ = bytes;
-    capacity_ = bytes / sizeof(T);
-    from_ = from;
-  }
-  void release() {
-    if (data_) mem::give_bytes(data_, bytes_, from_);
-  }
-  T* data_ = nullptr;
-  std::size_t size_ = 0, capacity_ = 0, bytes_ = 0;
-  mem::memory_resource* from_ = nullptr;
-};
-
 namespace tapes {
 inline std::atomic<std::uint64_t> last_serial{0};
 inline constinit thread_local std::uint64_t silent = 0;  // tapes with serials up to this one record nothing (no_grad)
@@ -219,24 +151,24 @@ class tape {
     tapes::not_live();
   }
   template <class X> std::uint32_t new_slot(index_t size) {
-    auto s = std::make_unique<adjoint_slot<X>>();
+    auto s = memory_.make<adjoint_slot<X>>();
     s->size = size;
-    slots_.push_back(std::move(s));
+    slots_.push(std::move(s));
     return static_cast<std::uint32_t>(slots_.size());  // 0 is the scalars
   }
   slot_base& slot(std::uint32_t id) { return *slots_[id - 1]; }
   template <class X> adjoint_slot<X>& at(std::uint32_t id) { return static_cast<adjoint_slot<X>&>(*slots_[id - 1]); }
-  template <class Node, class... A> Node& push(A&&... a) {
-    return adopt(std::make_unique<Node>(static_cast<A&&>(a)...));
-  }
-  template <class Node> Node& adopt(std::unique_ptr<Node> n) {
+  template <class Node, class... A> Node& push(A&&... a) { return adopt(make<Node>(static_cast<A&&>(a)...)); }
+  /// A node that is not on the tape yet; it may be dropped.
+  template <class Node, class... A> arena::ptr<Node> make(A&&... a) { return memory_.make<Node>(static_cast<A&&>(a)...); }
+  template <class Node> Node& adopt(arena::ptr<Node> n) {
     n->earlier = last_;
     last_ = n.get();
     ++tapes::moment;
     ++tapes::stats.nodes;
     return *n.release();
   }
-  tape_node* last() { return last_; }
+  tape_node* last() const { return last_; }
   std::size_t slot_count() const { return slots_.size(); }
   std::size_t node_count() const {
     std::size_t n = 0;
@@ -246,8 +178,8 @@ class tape {
   /// Forgets all adjoints: before the seeds of a sweep of a tape that was swept before, which left some where nothing consumes
   /// them (the first elements of an array that is written element by element), or was interrupted by an exception.
   void clear_adjoints() {
-    for (auto& s : slots_)
-      if (s->live) s->drop();
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (slots_[i]->live) slots_[i]->drop();
     for (auto& e : pools_) e.pool->clear_adjoints();
   }
   /// Runs every node once, newest first. Adjoints must have been seeded.
@@ -267,11 +199,12 @@ class tape {
   struct position {
     tape_node* last = nullptr;
     std::size_t slots = 0;
+    arena::mark memory;
     std::vector<std::size_t> entries;
   };
   position mark() {
     ++tapes::moment;
-    position p{last_, slots_.size(), {}};
+    position p{last_, slots_.size(), memory_.position(), {}};
     for (auto& e : pools_) p.entries.push_back(e.pool->mark());
     return p;
   }
@@ -280,6 +213,7 @@ class tape {
     ++tapes::moment;
     drop_until(p.last);
     slots_.resize(p.slots);
+    memory_.rewind(p.memory);
     for (std::size_t i = 0; i < pools_.size(); ++i) pools_[i].pool->rewind(i < p.entries.size() ? p.entries[i] : 0);
   }
   /// Runs the nodes recorded since, newest first.
@@ -297,7 +231,7 @@ class tape {
   void drop_until(tape_node* n) {
     while (last_ != n) {
       tape_node* e = last_->earlier;
-      delete last_;
+      last_->~tape_node();
       last_ = e;
     }
   }
@@ -308,7 +242,8 @@ class tape {
   bool recording_ = false;
   tape* older_ = nullptr;
   tape_node* last_ = nullptr;
-  std::vector<std::unique_ptr<slot_base>> slots_;
+  arena memory_;  // of nodes and slots
+  growing<arena::ptr<slot_base>> slots_;
   std::vector<pool_entry> pools_;
   const char* last_key_ = nullptr;  // of the pool that was asked for last
   pool_base* last_pool_ = nullptr;

@@ -40,7 +40,7 @@ template <class T> struct var {
   /// The entry now belongs to the consumer; using this var again is an error, not a wrong number.
   void give_away() {
     serial_ = ~std::uint64_t(0);
-    bits_ = 0;
+    bits_ = adjoint_ref::none;
   }
   template <class F> void planes(F&& f) const {
     if constexpr (depth_v<T> == 0) f(std::type_identity<T>{}, plane<0>{&value_, {}, {}, nullptr});
@@ -51,7 +51,7 @@ template <class T> struct var {
   std::uint64_t kept() const { return bits_ &= ~adjoint_ref::temporary_bit; }
   T value_;
   std::uint64_t serial_ = 0;  // of the tape; 0: a constant
-  mutable std::uint64_t bits_ = 0;
+  mutable std::uint64_t bits_ = adjoint_ref::none;
 };
 
 template <class T> struct kind_rule<var<T>> {
