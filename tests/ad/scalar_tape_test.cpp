@@ -84,6 +84,23 @@ TEST_CASE("no_grad in the middle of a loop, and transforms inside it") {
     return s;
   })(x), [](double t) { return 2 * t * t * t * t; });
 }
+TEST_CASE("no_grad: an element write is recorded, what follows it is not") {
+  const auto g = tt::grad([](const auto& v) {
+    auto h = tt::eval(v * v);
+    const auto last = v(2);
+    auto constant = last;
+    {
+      tt::no_grad off;
+      h(0) = 5.0;
+      constant = last * 2.0;
+      CHECK_FALSE(constant.active());
+    }
+    return sum(h) * constant;
+  })(x);
+  CHECK(g(0) == 0);
+  CHECK(g(1) == doctest::Approx(4 * x(1) * x(2)).epsilon(1e-14));
+  CHECK(g(2) == doctest::Approx(4 * x(2) * x(2)).epsilon(1e-14));
+}
 TEST_CASE("array statements between scalar ones") {
   const auto g = tt::grad([](const auto& v) {
     auto s = v(0) * v(1);

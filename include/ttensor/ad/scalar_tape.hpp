@@ -213,7 +213,7 @@ template <class X> struct hot_pool {
     tape& t = of<X>(s);
     auto& p = t.pool<scalar_pool<X>>();
     p.enter(t);
-    *this = {s, moment, &p};
+    *this = {s, s > silent ? moment : 0, &p};  // element writes are recorded under no_grad too; they make nothing hot
   }
 };
 template <class X> inline constinit thread_local hot_pool<X> hot{};
