@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -159,6 +160,31 @@ TEST_CASE("checkpoints in a loop") {
     }
     return s;
   })(x), [](double t) { return 6 * std::pow(t, 5); });
+}
+TEST_CASE("nodes of any alignment and size") {
+  struct alignas(128) wide {
+    double v[16] = {2};
+  };
+  struct large {  // more than a block of the tape's memory
+    double v[20000] = {3};
+  };
+  static int runs = 0;
+  static bool aligned = true;
+  const double g = tt::grad([w = wide{}, l = large{}](auto s) {
+    auto y = s;
+    for (int i = 0; i < 4; ++i) {
+      y = tt::checkpoint([w](auto a) {
+        ++runs;
+        aligned = aligned && reinterpret_cast<std::uintptr_t>(&w) % alignof(wide) == 0;
+        return a * w.v[0];
+      })(y);
+      y = tt::checkpoint([l](auto a) { return a * l.v[0]; })(y);
+    }
+    return y;
+  })(1.0);
+  CHECK(g == 6 * 6 * 6 * 6);
+  CHECK(runs == 8);
+  CHECK(aligned);
 }
 TEST_CASE("rules in a loop") {
   const auto fifth = tt::custom_vjp([](const auto& t) { return t * t * t * t * t; }, [](const auto& t) { return std::pair{t * t * t * t * t, t}; },
