@@ -104,7 +104,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   alignas(64) static constexpr char zeros[256]{};
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];
-  index_t x[run::max_rank], batch[run::max_rank];
+  index_t x[run::max_rank], batch[run::max_rank]{};
   const int rank = l.rank, levels = l.inner_levels, px = l.px;
   for (int d = 0; d < rank; ++d) x[d] = r.extent[d];
   for (int q = 0; q < l.vars; ++q)

@@ -5,7 +5,6 @@
 #pragma once
 #include "../ops/power.hpp"
 #include "../expr/merge.hpp"
-#include "../run/back.hpp"
 #include "backward.hpp"
 
 TTENSOR_BEGIN

@@ -145,16 +145,16 @@ template <class X> struct scalar_pool final : tape::pool_base {
     ready();
     cursor c(t);
     X* const scalars = adjoint.data();  // nothing is recorded here while this runs, so all three stand still
-    pair* const all = pairs.data();
-    const std::size_t* const end = ends.data();
+    pair* const entries = pairs.data();
+    const std::size_t* const stops = ends.data();
     std::size_t b = begin_of(last);
     for (std::size_t e = last; e-- > first;) {
       std::size_t n = b;
-      b = e ? end[e - 1] : 0;
+      b = e ? stops[e - 1] : 0;
       if (b == n) continue;  // an input keeps its adjoint
       X a;
-      if (TTENSOR_UNLIKELY(all[n - 1].ref & adjoint_ref::source_bit)) {
-        const adjoint_ref from{all[--n].ref};
+      if (TTENSOR_UNLIKELY(entries[n - 1].ref & adjoint_ref::source_bit)) {
+        const adjoint_ref from{entries[--n].ref};
         if (!t.slot(from.id()).live) continue;
         a = c.move(from.id(), static_cast<index_t>(from.offset()));
       } else {
@@ -163,7 +163,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
       }
       if constexpr (depth_v<X> == 0)
         if (a == X(0)) continue;
-      for (std::size_t i = b; i < n; ++i) c.add(scalars, all[i].ref, X(apply<absorb_op>(a, all[i].partial)));
+      for (std::size_t i = b; i < n; ++i) c.add(scalars, entries[i].ref, X(apply<absorb_op>(a, entries[i].partial)));
     }
   }
 

@@ -153,7 +153,7 @@ template <class T> struct kind_rule<var<T>> {
     constexpr int n = static_cast<int>(sizeof...(A)), givers = (int(std::is_same_v<A&&, var<Y>&&>) + ...);
     bool taken[n] = {};
     auto args = bundle<A&&...>{{{static_cast<A&&>(a)}...}};
-    std::size_t end = pool.pairs.size(), entry = pool.ends.size();
+    std::size_t stop = pool.pairs.size(), entry = pool.ends.size();
     static_for<givers>([&](auto) {
       static_for<n>([&](auto i) {
         using V = at_t<i(), type_list<A&&...>>;
@@ -163,8 +163,8 @@ template <class T> struct kind_rule<var<T>> {
           at<i()>(args).give_away();
           taken[i()] = true;
           const std::size_t first = pool.begin_of(--entry);
-          if constexpr (!std::is_same_v<P1, unit>) pool.scale(number<Y>(at<i()>(p)), first, end);
-          end = first;
+          if constexpr (!std::is_same_v<P1, unit>) pool.scale(number<Y>(at<i()>(p)), first, stop);
+          stop = first;
         }
       });
     });
