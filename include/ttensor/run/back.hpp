@@ -199,9 +199,10 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     constexpr int var = part_of<T> / var_planes, part = part_of<T> % var_planes;
     const auto& d = component<(OutVars - 1 - var) * var_planes + part>(at<sweeper::load_of(leaf_of(T))>(a));
     using V = std::remove_cvref_t<decltype(d)>;
+    d.store(reinterpret_cast<lane_t<V>*>(s.at[T]));
+    if (lead[T] == T) return;
     lane_t<V>* to = reinterpret_cast<lane_t<V>*>(s.at[lead[T]]);
-    if (lead[T] == T) d.store(to);
-    else (V::load(to) + d).store(to);
+    (V::load(to) + d).store(to);
   }
   template <int T, class A> TTENSOR_INLINE static void flush(char* const* p, const unsigned char* lead, std::uint64_t fresh, const summed& s) {
     if (lead[T] != T) return;
@@ -219,7 +220,6 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     typename sweeper::values all;
     const auto a = sweeper::template reverse_with<Active, ct_value>(all, v, ct);
     summed s;
-    asm("" : "=m"(s));  // every place is written before it is read; the compiler cannot see that
     [&]<int... T>(std::integer_sequence<int, T...>) __attribute__((always_inline)) {
       (add<T>(a, lead, s), ...);
       (flush<T, decltype(a)>(p, lead, fresh, s), ...);
