@@ -101,10 +101,9 @@ template <class E, class Prog = program_of<E>> struct merged {
       if (same.v[k] != k) return true;
     return false;
   }();
-  template <bool> struct chosen { using type = Prog; };
   template <class P> struct of;
   template <int Root, class... Ins> struct of<program<Root, Ins...>> { using type = decltype(merging::merge<same, Root, type_list<>>(type_list<Ins...>{})); };
-  using program = typename std::conditional_t<exists, of<Prog>, chosen<false>>::type;
+  using program = typename std::conditional_t<exists, of<Prog>, std::type_identity<Prog>>::type;
 
   /// True when the names are the same arrays indeed.
   TTENSOR_INLINE static bool holds(const E& e) {

@@ -27,20 +27,10 @@ template <int F> struct statement_planes {
   dims<F>* own;         // extents of a leaf plane, 1 where it has no axis
   dims<F> extent{};     // of the statement
 
-  /// Sets extents from axis `first` on from those of the leaves; throws where they do not broadcast.
-  TTENSOR_NOINLINE void broadcast(int first) {
-    bool ok = true;
-    for (int d = first; d < F; ++d) {
-      index_t e = 1;
-      for (int k = type.outs; k < type.planes; ++k) {
-        const index_t n = own[k][d];
-        if (n == 1) continue;
-        ok = ok && (e == 1 || e == n);
-        e = n;
-      }
-      extent[d] = e;
-    }
-    if (TTENSOR_UNLIKELY(!ok)) expr::shapes_differ(type.steps, own[type.outs].v, F);
+  /// Sets the extents from those of the leaves, one plane each; throws where they do not broadcast.
+  TTENSOR_NOINLINE void broadcast() {
+    for (index_t& e : extent) e = 1;
+    expr::broadcast(extent.v, F, type.steps, own[type.outs].v, type.planes - type.outs);
   }
   /// Gives every leaf plane its element size, and stride 0 on axes along which it is repeated.
   TTENSOR_NOINLINE void align() {

@@ -156,7 +156,7 @@ template <class S, int F> bool may_reuse(store<S>& out, const run::statement_pla
 /// Runs `st`, in the memory of `out` where that is free, else in fresh memory. `shaped`: the extents of an example are set.
 template <class S, int F> TTENSOR_NOINLINE void run_into(store<S>& out, dims<F - batch_levels_v<S>>& extent, run::statement_planes<F>& st, bool shaped) {
   constexpr int B = batch_levels_v<S>;
-  if (!shaped) st.broadcast(B);
+  if (!shaped) st.broadcast();
   const auto batch = batch_of<B>(st);
   for (int d = 0; d < B; ++d) st.extent[d] = batch[d];
   const bool reuse = out.valid() && index_t(out.size()) == size_of<B>(st.extent) && out.batch() == batch && may_reuse(out, st);
