@@ -139,6 +139,15 @@ template <class Op, int... I> constexpr ins_facts facts_of(ins<Op, I...>) {
   ((f.operand[n++] = I), ...);
   return f;
 }
+/// Of every slot below Slots: how many operands its load is.
+template <int Slots, int Root, class... Ins> constexpr array<int, Slots> readers(program<Root, Ins...>) {
+  const ins_facts f[] = {facts_of(Ins{})...};
+  array<int, Slots> n{};
+  for (const ins_facts& i : f)
+    for (int j = 0; j < i.arity; ++j)
+      if (const int slot = f[i.operand[j]].slot; slot >= 0) ++n[slot];
+  return n;
+}
 template <int K> constexpr bool differentiable(ld<K>) { return true; }
 template <class Op, int... I> constexpr bool differentiable(ins<Op, I...>) { return Op::differentiable; }
 template <int K> constexpr unsigned reads(ld<K>, int) { return 0; }

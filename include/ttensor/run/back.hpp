@@ -216,7 +216,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   /// One pack; returns the value of the statement.
   TTENSOR_INLINE static ct_value body(const typename leaves::uniforms& u, char* const* p, const ct_value& ct, const unsigned char* lead, std::uint64_t fresh) {
     typename sweeper::leaf_values v;
-    leaves::template load<table>(v, u, p);
+    leaves::template load<table, Prog>(v, u, p);
     typename sweeper::values all;
     const auto a = sweeper::template reverse_with<Active, ct_value>(all, v, ct);
     summed s;

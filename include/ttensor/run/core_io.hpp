@@ -119,8 +119,8 @@ template <int N, class... L> struct leaf_set {
     uniforms_of<Table>(u, c, numbers<true>{});
     return u;
   }
-  template <class Table, class Values> TTENSOR_INLINE static void load(Values& v, const uniforms& u, char* const* p) {
-    load_moving<Table>(v, p, numbers<false>{});
+  template <class Table, class Prog, class Values> TTENSOR_INLINE static void load(Values& v, const uniforms& u, char* const* p) {
+    load_moving<Table, Prog>(v, p, numbers<false>{});
     copy_uniforms(v, u, numbers<true>{});
   }
 
@@ -136,9 +136,16 @@ template <int N, class... L> struct leaf_set {
     return io<I>::broadcast(p);
   }
   template <class Table, int... I> TTENSOR_INLINE static void uniforms_of([[maybe_unused]] uniforms& u, [[maybe_unused]] const cursor* c, int_list<I...>) { ((at<I>(u) = broadcast<Table, I>(c)), ...); }
-  template <class Table, class Values, int... I> TTENSOR_INLINE static void load_moving([[maybe_unused]] Values& v, [[maybe_unused]] char* const* p, int_list<I...>) {
+  template <class Table, class Prog, class Values, int... I> TTENSOR_INLINE static void load_moving([[maybe_unused]] Values& v, [[maybe_unused]] char* const* p, int_list<I...>) {
     [[maybe_unused]] constexpr index_t zero[Table::count]{};
-    ((at<I>(v) = io<I>::template load<Table::first(I + 1)>(p, zero)), ...);
+    [[maybe_unused]] constexpr auto read_by = lowering::readers<count>(Prog{});
+    ((at<I>(v) = loaded<(read_by[I] > 1)>(io<I>::template load<Table::first(I + 1)>(p, zero))), ...);
+  }
+  // Loaded once: tuned for some processors, GCC 12 would rather load it again for every operator that reads it.
+  template <bool Several, class V> TTENSOR_INLINE static V loaded(V x) {
+    if constexpr (Several && is_pack_v<V>)
+      if constexpr (V::registers) TTENSOR_UNROLL for (int i = 0; i < V::count; ++i) x.r[i] = simd::opaque(x.r[i]);
+    return x;
   }
   template <class Values, int... I> TTENSOR_INLINE static void copy_uniforms([[maybe_unused]] Values& v, [[maybe_unused]] const uniforms& u, int_list<I...>) { ((at<I>(v) = at<I>(u)), ...); }
 };

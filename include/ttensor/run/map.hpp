@@ -35,7 +35,7 @@ template <class Prog, class Out, class... L> struct map_kernel {
 
   TTENSOR_INLINE static out_value value(const typename leaves::uniforms& u, const places& p) {
     typename sweeper::leaf_values v;
-    leaves::template load<table>(v, u, p);
+    leaves::template load<table, Prog>(v, u, p);
     return convert_value<out_value>(sweeper::run(v));
   }
   TTENSOR_INLINE static void store(const out_value& v, const places& p) {
@@ -94,7 +94,7 @@ template <class Prog, class Out, class... L> struct map_kernel {
           c, n,
           [&](const places& q) {
             typename sweeper::leaf_values l;
-            leaves::template load<table>(l, u, q);
+            leaves::template load<table, Prog>(l, u, q);
             typename sweeper::values v;
             invariants::forward(v, l, held, known);
             known = still;

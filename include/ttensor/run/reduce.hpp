@@ -53,7 +53,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
 
   TTENSOR_INLINE static acc value(const uniforms& u, char* const* p) {
     typename sweeper::leaf_values v;
-    leaves::template load<table>(v, u, p);
+    leaves::template load<table, Prog>(v, u, p);
     return convert_value<acc>(sweeper::run(v));
   }
   TTENSOR_NOINLINE static void launch(const cursor* from, index_t n, const index_t* down, index_t rows) {
