@@ -47,3 +47,41 @@ TEST_CASE("sums of half are rounded once") {
   for (index_t i = 0; i < 5000; ++i) x.data()[i] = tt::half(0.1f);
   CHECK(static_cast<float>(tt::sum(x)) == static_cast<float>(tt::half(static_cast<float>(5000 * static_cast<double>(static_cast<float>(tt::half(0.1f)))))));
 }
+
+namespace {
+template <class T> void short_statements(const char* type) {
+  for (index_t n = 0; n <= 40; ++n) {
+    CAPTURE(type);
+    CAPTURE(n);
+    { const tt::tensor<double, 1> before = tt::full<double>({64}, std::nan("")); }  // the next blocks of this size
+    { const tt::tensor<double, 1> one = tt::full<double>({64}, std::nan("")), two = tt::full<double>({64}, std::nan("")); }
+    tt::tensor<T, 1> x(n), z(n), y(n);
+    double total = 0, squares = 0, largest = -1e300;
+    for (index_t i = 0; i < n; ++i) {
+      x(i) = static_cast<T>(i % 5 - 1);
+      z(i) = static_cast<T>(i % 3);
+      const double d = static_cast<double>(i % 5 - 1) - static_cast<double>(i % 3);
+      total += static_cast<double>(i % 5 - 1);
+      squares += d * d;
+      largest = std::max(largest, d);
+    }
+    CHECK(static_cast<double>(tt::sum(x * T(1))) == total);
+    CHECK(static_cast<double>(tt::sum((x - z) * (x - z))) == squares);
+    CHECK(static_cast<double>(tt::sum((x - z) * (x - y))) == static_cast<double>(tt::sum((x - z) * x)));
+    if (n > 0) CHECK(static_cast<double>(tt::max(x - z)) == largest);
+    y = (x * x + T(2)) * x - z;
+    for (index_t i = 0; i < n; ++i) CHECK(y(i) == (x(i) * x(i) + T(2)) * x(i) - z(i));
+  }
+}
+}  // namespace
+TEST_CASE("statements and sums of fewer elements than a register read nothing of what stands behind") {
+  short_statements<float>("float");
+  short_statements<double>("double");
+  short_statements<std::int32_t>("int32");
+  short_statements<std::int64_t>("int64");
+  for (index_t n = 1; n < 20; ++n) {
+    tt::tensor<bool, 1> m(n);
+    for (index_t i = 0; i < n; ++i) m(i) = i % 2 == 0;
+    CHECK(tt::sum(tt::where(m, 1.0, 0.0)) == static_cast<double>((n + 1) / 2));
+  }
+}

@@ -97,20 +97,29 @@ template <class E> struct owned : E {
   }
 
  private:
+  // The address of a short tree is never taken, so that it can live in registers.
   TTENSOR_INLINE void drop_all() {
     if constexpr (E::holds <= 4) {
-      mem::hold words[E::holds];
+      mem::hold words[E::holds], marks = 0;
       this->each_hold(expr::hold_list{words});
-      TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) mem::drop_hold(words[i]);
+      TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) marks |= words[i];
+      if (TTENSOR_LIKELY((marks & mem::hold_marks) == 0)) {
+        TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) mem::drop_unmarked(words[i]);
+      } else {
+        TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) mem::drop_other_hold(words[i]);
+      }
+    } else if constexpr (E::holds <= 8) {
+      drop_list();
     } else {
       drop();
     }
   }
-  TTENSOR_NOINLINE void drop() {  // most trees are used up by larger ones: only the roots' is ever emitted
+  TTENSOR_INLINE void drop_list() {
     mem::hold words[E::holds];
     this->each_hold(expr::hold_list{words});
     mem::drop_holds(words, E::holds);
   }
+  TTENSOR_NOINLINE void drop() { drop_list(); }  // most trees are used up by larger ones: only the roots' is ever emitted
 };
 template <int D, class Body, class... B> struct let_node;
 namespace expr {

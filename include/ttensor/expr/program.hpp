@@ -139,10 +139,11 @@ template <class Op, int... I> constexpr ins_facts facts_of(ins<Op, I...>) {
   ((f.operand[n++] = I), ...);
   return f;
 }
-/// Of every slot below Slots: how many operands its load is.
+/// Of every slot below Slots: how often its load is an operand, or the result.
 template <int Slots, int Root, class... Ins> constexpr array<int, Slots> readers(program<Root, Ins...>) {
   const ins_facts f[] = {facts_of(Ins{})...};
   array<int, Slots> n{};
+  if (f[Root].slot >= 0) ++n[f[Root].slot];
   for (const ins_facts& i : f)
     for (int j = 0; j < i.arity; ++j)
       if (const int slot = f[i.operand[j]].slot; slot >= 0) ++n[slot];

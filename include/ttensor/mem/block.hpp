@@ -129,9 +129,10 @@ struct counted {
   std::uint32_t holders = 1;
   void (*destroy)(counted*) noexcept;
 };
-/// One hold as a word: a pointer with a mark, so that moving it is copying a word and dropping many is one call.
+/// One hold as a word, so that moving it is copying a word and dropping many is one call: the pointer to a block for a hold that its
+/// owner counts, with a mark for all others.
 using hold = std::uintptr_t;
-inline constexpr hold local_hold = 1, counted_hold = 2, no_hold = 4, hold_marks = 7;
+inline constexpr hold shared_hold = 1, counted_hold = 2, no_hold = 4, hold_marks = 7;
 TTENSOR_INLINE block* block_of(hold h) { return reinterpret_cast<block*>(h & ~hold_marks); }
 
 /// One holder of a block. Copies and moves freely; may be dropped on any thread.
@@ -164,7 +165,7 @@ class block_ref {
   block* get() const { return b_; }
   /// Gives its hold away.
   TTENSOR_INLINE hold release() noexcept {
-    const hold h = b_ ? reinterpret_cast<hold>(b_) | (local_ ? local_hold : 0) : no_hold;
+    const hold h = b_ ? reinterpret_cast<hold>(b_) | (local_ ? 0 : shared_hold) : no_hold;
     b_ = nullptr;
     return h;
   }
@@ -184,10 +185,10 @@ class block_ref {
 TTENSOR_INLINE hold hold_block(block* b) noexcept {
   if (TTENSOR_LIKELY(b->owner == this_thread)) {
     b->local.store(b->local.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    return reinterpret_cast<hold>(b) | local_hold;
+    return reinterpret_cast<hold>(b);
   }
   b->shared.fetch_add(1, std::memory_order_relaxed);
-  return reinterpret_cast<hold>(b);
+  return reinterpret_cast<hold>(b) | shared_hold;
 }
 /// The hold of a leaf inside a tree, which the root of the tree counts and drops. Its copy is written out so that expressions are
 /// copied member by member: as blocks of bytes they would be read in pieces wider than they were just written in, and every such
@@ -209,22 +210,26 @@ TTENSOR_NOINLINE inline void drop_other_hold(hold h) noexcept {
     counted* c = static_cast<counted*>(p);
     if (--c->holders == 0) c->destroy(c);
   } else if (p) {
-    block_ref::drop(static_cast<block*>(p), (h & local_hold) != 0);
+    block_ref::drop(static_cast<block*>(p), (h & shared_hold) == 0);
   }
 }
-TTENSOR_INLINE void drop_hold(hold h) noexcept {
-  block* b = reinterpret_cast<block*>(h - local_hold);
-  if (TTENSOR_LIKELY((h & hold_marks) == local_hold && b->owner == this_thread)) {
+TTENSOR_INLINE void drop_unmarked(hold h) noexcept {
+  block* b = reinterpret_cast<block*>(h);
+  if (TTENSOR_LIKELY(b->owner == this_thread)) {
     const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;
     if (TTENSOR_LIKELY(n != 0)) return b->local.store(n, std::memory_order_release);
   }
   drop_other_hold(h);
 }
+TTENSOR_INLINE void drop_hold(hold h) noexcept {
+  if (TTENSOR_LIKELY((h & hold_marks) == 0)) drop_unmarked(h);
+  else drop_other_hold(h);
+}
 TTENSOR_NOINLINE inline void drop_holds(const hold* h, int n) noexcept {
   for (int i = 0, m = 1; i < n; i += m) {
     for (m = 1; i + m < n && h[i + m] == h[i];) ++m;  // an array that a statement names several times
     block* b = block_of(h[i]);
-    if (m > 1 && (h[i] & hold_marks) == local_hold && b->owner == this_thread)
+    if (m > 1 && (h[i] & hold_marks) == 0 && b->owner == this_thread)
       b->local.store(b->local.load(std::memory_order_relaxed) - (m - 1), std::memory_order_release);
     else
       for (int k = 1; k < m; ++k) drop_hold(h[i]);

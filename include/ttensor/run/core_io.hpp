@@ -106,6 +106,38 @@ template <class... L> constexpr int nth_uniform(bool uniform, int i) {  // numbe
   for (;; ++k)
     if (is[k] == uniform && i-- == 0) return k;
 }
+TTENSOR_INLINE char* address(const cursor& c) { return c.ptr; }
+TTENSOR_INLINE char* address(char* p) { return p; }
+/// The planes of the leaves that a program reads, after those of the results if Results; Table: the plane_table of the output and the leaves.
+template <class Prog, class Table, int Leaves, bool Results> struct planes_read {
+  static constexpr auto read_by = lowering::readers<Leaves>(Prog{});
+  static constexpr int outs = Table::first(1);
+  static constexpr array<int, Table::count + 1> list = [] {  // the last is their number
+    array<int, Table::count + 1> at{};
+    int n = 0;
+    for (int k = 0; k < outs && Results; ++k) at[n++] = k;
+    for (int i = 0; i < Leaves; ++i)
+      for (int k = Table::first(i + 1); k < Table::first(i + 2) && read_by.v[i] > 0; ++k) at[n++] = k;
+    at[Table::count] = n;
+    return at;
+  }();
+  template <class S> struct of;
+  template <int... I> struct of<std::integer_sequence<int, I...>> { using type = int_list<list.v[I]...>; };
+  using type = typename of<std::make_integer_sequence<int, list.v[Table::count]>>::type;
+};
+template <int Plane> using plane_address = char*;
+
+/// Operators that take any value at the same cost, so that lanes nobody wants may be computed too.
+template <class In> inline constexpr bool is_even = true;
+template <class Op, int... I> inline constexpr bool is_even<ins<Op, I...>> = requires { requires Op::even; };
+template <int Root, class... Ins> constexpr bool all_even(program<Root, Ins...>) { return (is_even<Ins> && ...); }
+/// Whether fewer elements than a pack may be computed as one, with whatever stands behind them in their blocks. Not masks: bytes that
+/// are neither 0 nor 1 would spoil the lanes beside them. First: the first plane that is read or written so.
+template <class Prog, class Table, int First, int N, class... L> constexpr bool fills_pack() {
+  bool fits = all_even(Prog{}) && !(std::is_same_v<typename core_elem<L>::type, bool> || ...);
+  for (int k = First; k < Table::count; ++k) fits = fits && Table::facts().v[k].bytes * N <= 64;
+  return fits;
+}
 /// The leaf values of a statement: uniform ones were loaded before the loop, the others are loaded from p.
 template <int N, class... L> struct leaf_set {
   static constexpr int count = static_cast<int>(sizeof...(L));
@@ -113,8 +145,8 @@ template <int N, class... L> struct leaf_set {
   struct nothing {};
   using uniforms = bundle<std::conditional_t<is_uniform_v<L>, typename core_io<L, N>::value, nothing>...>;
 
-  /// Table: the plane_table of the output and these leaves.
-  template <class Table> TTENSOR_INLINE static uniforms load_uniforms(const cursor* c) {
+  /// Table: the plane_table of the output and these leaves. Place: a cursor or an address.
+  template <class Table, class Place> TTENSOR_INLINE static uniforms load_uniforms(const Place* c) {
     uniforms u;
     uniforms_of<Table>(u, c, numbers<true>{});
     return u;
@@ -130,12 +162,12 @@ template <int N, class... L> struct leaf_set {
   template <bool Uniform> using numbers = typename numbered<Uniform>::type;  // of the leaves that are uniform, or not
   template <int I> using io = core_io<at_t<I, type_list<L...>>, N>;
 
-  template <class Table, int I> TTENSOR_INLINE static auto broadcast(const cursor* c) {
+  template <class Table, int I, class Place> TTENSOR_INLINE static auto broadcast(const Place* c) {
     char* p[io<I>::planes];
-    for (int k = 0; k < io<I>::planes; ++k) p[k] = c[Table::first(I + 1) + k].ptr;
+    for (int k = 0; k < io<I>::planes; ++k) p[k] = address(c[Table::first(I + 1) + k]);
     return io<I>::broadcast(p);
   }
-  template <class Table, int... I> TTENSOR_INLINE static void uniforms_of([[maybe_unused]] uniforms& u, [[maybe_unused]] const cursor* c, int_list<I...>) { ((at<I>(u) = broadcast<Table, I>(c)), ...); }
+  template <class Table, class Place, int... I> TTENSOR_INLINE static void uniforms_of([[maybe_unused]] uniforms& u, [[maybe_unused]] const Place* c, int_list<I...>) { ((at<I>(u) = broadcast<Table, I>(c)), ...); }
   template <class Table, class Prog, class Values, int... I> TTENSOR_INLINE static void load_moving([[maybe_unused]] Values& v, [[maybe_unused]] char* const* p, int_list<I...>) {
     [[maybe_unused]] constexpr index_t zero[Table::count]{};
     [[maybe_unused]] constexpr auto read_by = lowering::readers<count>(Prog{});

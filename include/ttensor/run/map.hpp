@@ -10,10 +10,6 @@ namespace map_detail {
 /// Operators worth skipping when their operands do not change along a row: divisions and functions.
 template <class In> inline constexpr bool is_costly = false;
 template <class Op, int... I> inline constexpr bool is_costly<ins<Op, I...>> = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, div_op>;
-/// Operators that take any value at the same cost, so that lanes nobody wants may be computed too.
-template <class In> inline constexpr bool is_even = true;
-template <class Op, int... I> inline constexpr bool is_even<ins<Op, I...>> = requires { requires Op::even; };
-template <int Root, class... Ins> constexpr bool all_even(program<Root, Ins...>) { return (is_even<Ins> && ...); }
 }  // namespace map_detail
 
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel.
@@ -29,6 +25,8 @@ template <class Prog, class Out, class... L> struct map_kernel {
   // Short programs over contiguous planes are limited by loop overhead, so they have a loop of their own.
   static constexpr int unroll = Prog::length <= 8 ? 4 : Prog::length <= 24 ? 2 : 0;
 
+  static constexpr bool pads = fills_pack<Prog, table, 0, N, L...>();
+
   // Results much larger than the caches are written past them: nothing is read that is then overwritten whole.
   static constexpr bool can_stream = unroll > 0 && Prog::length <= 12 && std::is_same_v<out_value, pack<Out, N>> && simd::in_registers<Out, N>;
   static constexpr index_t stream_from = (index_t(24) << 20) / static_cast<index_t>(sizeof(Out));
@@ -42,45 +40,51 @@ template <class Prog, class Out, class... L> struct map_kernel {
     constexpr index_t zero[planes]{};
     core_io<Out, N>::template store<0>(v, p, zero);
   }
+  template <class Planes> struct contiguous_row;
+  /// One row of contiguous planes, n >= N. The addresses are arguments: a statement that knows them passes them in registers.
+  template <int... K> struct contiguous_row<int_list<K...>> {
+    TTENSOR_NOINLINE static void run(plane_address<K>... at, index_t n) {
+      if constexpr (can_stream)
+        if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
+      places p;
+      ((p.v[K] = at), ...);
+      const auto u = leaves::template load_uniforms<table>(p.v);
+      loop::template flat<unroll>(p, n, [&](const places& q) { return value(u, q); }, [](const out_value& v, const places& q) { store(v, q); });
+    }
+    TTENSOR_INLINE static void run(char* const* at, index_t n) { run(at[K]..., n); }
+    static void rows(const cursor* c, index_t n, const index_t* down, index_t rows) {
+      places p;
+      ((p.v[K] = c[K].ptr), ...);
+      for (;;) {
+        run(p.v, n);
+        if (--rows <= 0) return;
+        loop::down(p, down);
+      }
+    }
+
+   private:
+    static bool streams(plane_address<K>... at) {  // the output is aligned and not an input
+      const std::uintptr_t out = (0 + ... + (K == 0 ? reinterpret_cast<std::uintptr_t>(at) : 0));
+      return out % 64 == 0 && ((K == 0 || reinterpret_cast<std::uintptr_t>(at) != out) && ...);
+    }
+    TTENSOR_NOINLINE static void streamed(plane_address<K>... at, index_t n) {
+      places p;
+      ((p.v[K] = at), ...);
+      const auto u = leaves::template load_uniforms<table>(p.v);
+      auto compute = [&](const places& q) { return value(u, q); };
+      loop::template flat<2>(p, n - n % N, compute, [](const out_value& v, const places& q) { stream(v, reinterpret_cast<Out*>(q.v[0])); });
+      stream_fence();
+      if (n % N != 0) store(compute(loop::plus(p, n - N)), loop::plus(p, n - N));
+    }
+  };
+  using row = contiguous_row<typename planes_read<Prog, table, leaves::count, true>::type>;
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if constexpr (unroll > 0)
-      if (TTENSOR_LIKELY(n >= N && loop::contiguous(c))) {
-        if constexpr (can_stream)
-          if (TTENSOR_UNLIKELY(n >= stream_from && streams(c))) return streamed(c, n, down, rows);
-        const auto u = leaves::template load_uniforms<table>(c);
-        places p = loop::start(c);
-        for (;;) {
-          loop::template flat<unroll>(p, n, [&](const places& q) { return value(u, q); }, [](const out_value& v, const places& q) { store(v, q); });
-          if (--rows <= 0) return;
-          loop::down(p, down);
-        }
-      }
+      if (TTENSOR_LIKELY(n >= N && loop::contiguous(c))) return row::rows(c, n, down, rows);
     general(c, n, down, rows);
   }
 
  private:
-  static bool streams(const cursor* c) {  // the first output is aligned and not an input
-    bool yes = reinterpret_cast<std::uintptr_t>(c[0].ptr) % 64 == 0;
-    for (int k = 1; k < planes; ++k) yes = yes && c[k].ptr != c[0].ptr;
-    return yes;
-  }
-  TTENSOR_NOINLINE static void streamed(const cursor* c, index_t n, const index_t* down, index_t rows) {
-    const auto u = leaves::template load_uniforms<table>(c);
-    places p = loop::start(c);
-    for (;;) {
-      const bool aligned = reinterpret_cast<std::uintptr_t>(p.v[0]) % 64 == 0;
-      auto compute = [&](const places& q) { return value(u, q); };
-      if (aligned) {
-        loop::template flat<2>(p, n - n % N, compute, [](const out_value& v, const places& q) { stream(v, reinterpret_cast<Out*>(q.v[0])); });
-        stream_fence();
-        if (n % N != 0) store(compute(loop::plus(p, n - N)), loop::plus(p, n - N));
-      } else {
-        loop::template flat<1>(p, n, compute, [](const out_value& v, const places& q) { store(v, q); });
-      }
-      if (--rows <= 0) return;
-      loop::down(p, down);
-    }
-  }
   TTENSOR_NOINLINE static void general(const cursor* from, index_t n, const index_t* down, index_t rows) {
     if (n == 0) return;
     const auto u = leaves::template load_uniforms<table>(from);

@@ -56,6 +56,23 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
     leaves::template load<table, Prog>(v, u, p);
     return convert_value<acc>(sweeper::run(v));
   }
+  static constexpr bool pads = fills_pack<Prog, table, outs, N, L...>() && std::is_same_v<acc, pack<lane_t<acc>, N>>;
+  template <class Planes> struct contiguous_run;
+  /// A contiguous run of N to `block` elements; with `pads` also of fewer, if a pack can be read. The addresses are arguments: a statement that knows them passes them in registers.
+  template <int... K> struct contiguous_run<int_list<K...>> {
+    TTENSOR_NOINLINE static total run(plane_address<K>... at, index_t n) {
+      places p;
+      ((p.v[K] = at), ...);
+      const auto u = leaves::template load_uniforms<table>(p.v);
+      if constexpr (pads)
+        if (TTENSOR_UNLIKELY(n < N)) return convert_value<total>(first_lanes(value(u, p), static_cast<int>(n)));
+      return one_block<true>(u, p, nullptr, n, false);
+    }
+    template <class Place> TTENSOR_INLINE static total run(const Place* at, index_t n) { return run(address(at[K])..., n); }
+  };
+  using row = contiguous_run<typename planes_read<Prog, table, leaves::count, false>::type>;
+  /// The reduction of one run as a number.
+  TTENSOR_INLINE static Out reduced(const total& t) { return static_cast<Out>(Red::combine(Red::template identity<compute_t<Out>>(), folded(t))); }
   TTENSOR_NOINLINE static void launch(const cursor* from, index_t n, const index_t* down, index_t rows) {
     if (n == 0) return;
     const uniforms u = leaves::template load_uniforms<table>(from);
@@ -75,7 +92,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
  private:
   // ---- along the row ---------------------------------------------------------------------------------------------------
   TTENSOR_INLINE static total along(const uniforms& u, const cursor* c, index_t n) {
-    if (TTENSOR_LIKELY(n >= N && n <= block && inputs_contiguous(c))) return one_block<true>(u, loop::start(c), c, n, false);
+    if (TTENSOR_LIKELY(n >= N && n <= block && inputs_contiguous(c))) return row::run(c, n);
     return blocks(u, c, n);
   }
   TTENSOR_INLINE static bool inputs_contiguous(const cursor* c) {
@@ -94,7 +111,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
     index_t done = 0;
     for (index_t b = 0; done < n; ++b) {
       const index_t m = n - done < block ? n - done : block;
-      total top = inputs_contiguous(from) ? one_block<true>(u, loop::start(c), c, m, n < N) : one_block<false>(u, loop::start(c), c, m, n < N);
+      total top = n >= N && inputs_contiguous(from) ? row::run(c, m) : one_block<false>(u, loop::start(c), c, m, n < N);
       for (int k = 0; k < planes; ++k) c[k].ptr += c[k].step * (block / N);
       done += m;
       // binary counter: block b is combined with its left neighbour for every trailing 1 of b
@@ -105,16 +122,16 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
     while (depth > 0) all = Red::combine(partial[--depth], all);
     return all;
   }
-  // At most `block` elements in a fixed pattern of packs. `staged`: the whole run is shorter than a pack and stands in one.
+  // At most `block` elements in a fixed pattern of packs. `staged`: the whole run is shorter than a pack and stands in one. Contiguous: it is not, and
+  // c is not read.
   template <bool Contiguous> TTENSOR_INLINE static total one_block(const uniforms& u, const places& from, const cursor* c, index_t m, bool staged) {
     acc a[chains];
     static_for<chains>([&](auto j) { a[j()] = Red::template identity<acc>(); });
     places p = from;
     auto jump = [&](index_t i) {
+      if constexpr (Contiguous) return loop::plus(p, i);
       places q;
-      loop::each([&](auto k) {
-        q.v[k()] = p.v[k()] + (k() >= outs && (Contiguous || c[k()].step != 0) ? i * loop::facts[k()].bytes : 0);
-      });
+      loop::each([&](auto k) { q.v[k()] = p.v[k()] + (k() >= outs && c[k()].step != 0 ? i * loop::facts[k()].bytes : 0); });
       return q;
     };
     const index_t tail = m % N;
@@ -124,7 +141,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       return convert_value<total>(a[0]);
     };
     if (tail != 0) {  // the last elements as one more pack whose other lanes are the identity
-      if (TTENSOR_UNLIKELY(staged)) return convert_value<total>(first_lanes(value(u, p), static_cast<int>(tail)));
+      if (!Contiguous && TTENSOR_UNLIKELY(staged)) return convert_value<total>(first_lanes(value(u, p), static_cast<int>(tail)));
       a[chains - 1] = last_lanes(value(u, jump(m - N)), static_cast<int>(tail));  // m < N: begins in the block before
     }
     index_t i = 0;

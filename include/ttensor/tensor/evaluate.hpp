@@ -183,17 +183,42 @@ template <class L> TTENSOR_INLINE char* whole_ptr(const L& l) {
   if constexpr (is_scalar_leaf_v<L>) return const_cast<char*>(reinterpret_cast<const char*>(&l.value));
   else return const_cast<char*>(reinterpret_cast<const char*>(l.base()));
 }
-/// N lanes at a time; a number is uniform.
-template <int N, class L> TTENSOR_INLINE run::cursor whole_cursor(const L& l) {
-  return {whole_ptr(l), is_scalar_leaf_v<L> ? 0 : N * static_cast<index_t>(sizeof(typename L::scalar))};
-}
-/// Whether the names that the second program merges are one array each; c[0] is the result.
-template <class Names> TTENSOR_INLINE bool names_agree(const run::cursor* c) {
-  bool yes = Names::exists;
-  for (int i = 0; i < Names::same.size(); ++i) yes = yes && c[1 + i].ptr == c[1 + Names::same.v[i]].ptr;
-  return yes;
+/// Whether the names that the second program merges are one array each; at[0] is the result.
+template <class Names> TTENSOR_INLINE bool names_agree(char* const* at) {  // no loop: the addresses stay in registers
+  return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+    return ((Names::same.v[K] == K || at[1 + K] == at[1 + Names::same.v[K]]) && ...);
+  }(std::make_integer_sequence<int, Names::same.size()>{});
 }
 }  // namespace eval_detail
+/// Operands of a statement of whole tensors and numbers, as words that fit registers.
+template <int Planes, int R> struct flat_operands {
+  char* at[Planes];  // 0: of the result
+  dims<R> extent{};  // of the first array
+  bool fits = true;  // all arrays have that extent and are held in the common way
+  struct alignas(16) { char bytes[16]; } numbers[Planes];  // copies: with an address of its numbers the whole expression would be in memory
+
+  template <class E> TTENSOR_INLINE explicit flat_operands(const E& e) {
+    mem::hold marks = 0;
+    bool any = false;
+    int k = 1;
+    e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
+      if constexpr (is_scalar_leaf_v<L>) {
+        static_assert(sizeof(l.value) <= sizeof(numbers[k].bytes));
+        __builtin_memcpy(numbers[k].bytes, &l.value, sizeof(l.value));
+        at[k] = numbers[k].bytes;
+      } else {
+        at[k] = reinterpret_cast<char*>(l.block.word) + sizeof(mem::block);  // of an unmarked hold
+        marks |= l.block.word;
+        if constexpr (L::rank != R) fits = false;
+        else if (any) fits = fits && l.extent == extent;
+        else extent = l.extent;
+        any = true;
+      }
+      ++k;
+    });
+    fits = fits && any && (marks & mem::hold_marks) == 0;
+  }
+};
 template <int Planes, int R> struct whole_operands {
   char* ptr[Planes];
   dims<R> own[Planes];
@@ -257,46 +282,46 @@ template <class S, class E> struct whole_statement {
     for (int k = 1; k < planes && names::exists; ++k) s[k] = 1 + names::same[k - 1];
     return s;
   }();
+  using merged_loop = typename types::template with<leaves_of_t<E>>::template loop<typename names::program>;
   static constexpr run::rows_kernel merged_kernel() {
-    if constexpr (names::exists) return types::template with<leaves_of_t<E>>::template loop<typename names::program>::launch;
+    if constexpr (names::exists) return merged_loop::launch;
     else return nullptr;
   }
   static constexpr run::statement_type constants{kernel::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged_kernel(), same.v};
-  // Fewer elements than a pack are computed as one, with whatever stands behind them in their blocks. Not masks: bytes that are neither 0
-  // nor 1 would spoil the lanes beside them.
-  template <class... L> static constexpr bool reads_masks(type_list<L...>) { return (std::is_same_v<typename L::scalar, bool> || ...); }
-  static constexpr bool pads = [] {
-    bool fits = run::map_detail::all_even(program_of<E>{}) && !reads_masks(leaves_of_t<E>{});
-    for (int k = 0; k < planes; ++k) fits = fits && types::plane_facts.v[k].bytes * kernel::N <= 64;
-    return fits;
-  }();
-  /// Few leaves that are all of the shape the result has already: one call of the loop, decided in registers.
+  template <class... L> static constexpr int count_arrays(type_list<L...>) { return (0 + ... + int(!is_scalar_leaf_v<L>)); }
+  static constexpr bool is_short = kernel::unroll > 0 && count_arrays(leaves_of_t<E>{}) <= 8;
+  /// Short statements of few arrays that all have the shape of the result: one call of the loop, decided in registers.
   TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
-    run::cursor c[planes];
-    c[0] = {out.memory(), kernel::N * static_cast<index_t>(sizeof(S))};
-    bool fits = true;
-    int k = 1, held = 0;
-    e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
-      c[k] = eval_detail::whole_cursor<kernel::N>(l);
-      if constexpr (!is_scalar_leaf_v<L>) {
-        if constexpr (L::rank == R) fits = fits && l.extent == extent;
-        else fits = false;
-        held += c[k].ptr == c[0].ptr;
-      }
-      ++k;
-    });
-    if (!fits || !out.unique_except(held)) return false;
-    const index_t n = shape::size(extent);
-    run::launch_flat(eval_detail::names_agree<names>(c) ? merged_kernel() : kernel::launch, c, planes, kernel::N, pads && n < kernel::N && n > 0 ? kernel::N : n, kernel::cost);
+    mem::block* const to = out.block();
+    flat_operands<planes, R> o(e);
+    if (!o.fits || !(o.extent == extent) || !to) return false;
+    o.at[0] = static_cast<char*>(to->data());
+    if (TTENSOR_UNLIKELY(!out.unique_except(0))) {
+      const int held = count_results(o.at, std::make_integer_sequence<int, planes>{});
+      if (held == 0 || !out.unique_except(held)) return false;
+    }
+    index_t n = shape::size(extent);
+    if (n < kernel::N) {
+      if (!kernel::pads || n == 0) return false;
+      n = kernel::N;
+    }
+    if (run::threads_for(n * kernel::cost) > 1) return false;
+    if constexpr (names::exists) {
+      if (eval_detail::names_agree<names>(o.at)) merged_loop::row::run(o.at, n);
+      else kernel::row::run(o.at, n);
+    } else {
+      kernel::row::run(o.at, n);
+    }
     ++counts.loops;
     return true;
   }
+  template <int... K> TTENSOR_INLINE static int count_results(char* const* at, std::integer_sequence<int, K...>) { return (-1 + ... + int(at[K] == at[0])); }
   TTENSOR_NOINLINE static void planned(store<S>& out, dims<R>& extent, const E e) {  // a copy: the expression may live in registers
     whole_operands<planes, R> o(e);
     eval_detail::run_whole<S, R>(out, extent, constants, o.ptr, o.own);
   }
   TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, const E& e) {
-    if constexpr (planes <= 8) {
+    if constexpr (is_short) {
       if (TTENSOR_UNLIKELY(!run(out, extent, e))) planned(out, extent, e);
     } else {
       whole_operands<planes, R> o(e);

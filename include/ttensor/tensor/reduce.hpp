@@ -110,27 +110,15 @@ template <class Red, class S, class W, class E> struct total_of {
   /// Few whole tensors of one shape and not too many elements: one call of the loop, decided in registers. False: nothing was done.
   TTENSOR_INLINE static bool run(W& value, const E& e) {
     using names = merged<E>;
-    run::cursor c[planes];
-    c[0] = {reinterpret_cast<char*>(&value), 0};
-    dims<R> extent{};
-    bool fits = true, any = false;
-    int k = 1;
-    e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
-      c[k] = eval_detail::whole_cursor<kernel::N>(l);
-      if constexpr (!is_scalar_leaf_v<L>) {
-        if constexpr (L::rank != R) fits = false;
-        else if (any) fits = fits && l.extent == extent;
-        else extent = l.extent;
-        any = true;
-      }
-      ++k;
-    });
-    const index_t n = shape::size(extent);
-    if (!fits || !any || n == 0 || n > kernel::sums.run) return false;
+    const flat_operands<planes, R> o(e);
+    const index_t n = shape::size(o.extent);
+    if (!o.fits || n == 0 || n > kernel::block) return false;
+    if (!kernel::pads && n < kernel::N) return false;
     if constexpr (names::exists) {
-      if (eval_detail::names_agree<names>(c)) return loop<typename names::program>::launch(c, n, nullptr, 1), true;
+      using second = loop<typename names::program>;
+      if (eval_detail::names_agree<names>(o.at)) return value = second::reduced(second::row::run(o.at, n)), true;
     }
-    kernel::launch(c, n, nullptr, 1);
+    value = kernel::reduced(kernel::row::run(o.at, n));
     return true;
   }
   TTENSOR_NOINLINE static W planned(const E e) {  // a copy: the expression may live in registers
