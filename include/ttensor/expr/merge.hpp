@@ -6,6 +6,8 @@
 
 TTENSOR_BEGIN
 
+struct add_op;
+struct sub_op;
 namespace merging {
 template <class In> struct operator_of { using type = void; };  // a load
 template <class Op, int... I> struct operator_of<ins<Op, I...>> { using type = Op; };
@@ -36,6 +38,7 @@ template <int N, int M> struct finder {
   program_facts<M> f;
   int tag[M];           // the first instruction of the same operator, -1 for a load
   int group[N + 1];     // the first leaf of the same type; numbers are groups of their own, beyond N
+  int addend;           // the leaf that is a summand of the whole, -1 if there is none: it is taken to be another array
   int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same
 
   constexpr void classify() {
@@ -58,7 +61,10 @@ template <int N, int M> struct finder {
     for (int k = 0; k < N; ++k) p.same.v[k] = k, arrays += group[k] < N;
     for (int i = 0; i < M; ++i) operators += tag[i] >= 0;
     if (arrays >= 3 && operators >= arrays) {  // a formula of one array, such as a polynomial
-      for (int k = 0; k < N; ++k) p.same.v[k] = group[k] < N ? group[k] : k;
+      const int other = arrays > 3 ? addend : -1;
+      for (int k = 0; k < N; ++k)
+        for (int j = k; j >= 0 && k != other && group[k] < N; --j)
+          if (j != other && group[j] == group[k]) p.same.v[k] = j;
       return p;
     }
     classify();  // else equal parts, such as the factors of (x - z) * (x - z)
@@ -70,9 +76,13 @@ template <int N, int M> struct finder {
 template <int Root, class... Ins, class... L> constexpr auto find(program<Root, Ins...>, type_list<L...>) {
   constexpr int N = static_cast<int>(sizeof...(L)), M = static_cast<int>(sizeof...(Ins));
   finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}},
-                 {(std::is_void_v<typename operator_of<Ins>::type> ? -1 : first_like<typename operator_of<Ins>::type, typename operator_of<Ins>::type...>())...}, {}};
+                 {(std::is_void_v<typename operator_of<Ins>::type> ? -1 : first_like<typename operator_of<Ins>::type, typename operator_of<Ins>::type...>())...}, {}, -1};
   int k = 0;
   ((s.group[k] = is_array<L> ? first_like<L, L...>() : N + k, ++k), ...);
+  using last = typename operator_of<at_t<Root, type_list<Ins...>>>::type;
+  if (std::is_same_v<last, add_op> || std::is_same_v<last, sub_op>)
+    for (int j = 0; j < 2; ++j)
+      if (const int slot = s.f.at[s.f.at[Root].operand[j]].slot; slot >= 0 && s.group[slot] < N) s.addend = slot;
   return s.find();
 }
 

@@ -99,7 +99,7 @@ template <class E> struct owned : E {
  private:
   // The address of a short tree is never taken, so that it can live in registers.
   TTENSOR_INLINE void drop_all() {
-    if constexpr (E::holds <= 4) {
+    if constexpr (E::holds <= 8) {
       mem::hold words[E::holds], marks = 0;
       this->each_hold(expr::hold_list{words});
       TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) marks |= words[i];
@@ -108,18 +108,15 @@ template <class E> struct owned : E {
       } else {
         TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) mem::drop_other_hold(words[i]);
       }
-    } else if constexpr (E::holds <= 8) {
-      drop_list();
     } else {
       drop();
     }
   }
-  TTENSOR_INLINE void drop_list() {
+  TTENSOR_NOINLINE void drop() {  // most trees are used up by larger ones: only the roots' is ever emitted
     mem::hold words[E::holds];
     this->each_hold(expr::hold_list{words});
     mem::drop_holds(words, E::holds);
   }
-  TTENSOR_NOINLINE void drop() { drop_list(); }  // most trees are used up by larger ones: only the roots' is ever emitted
 };
 template <int D, class Body, class... B> struct let_node;
 namespace expr {
