@@ -100,18 +100,14 @@ template <class E> struct owned : E {
   // The address of a short tree is never taken, so that it can live in registers.
   TTENSOR_INLINE void drop_all() {
     if constexpr (E::holds <= 8) {
-      mem::hold words[E::holds], marks = 0;
+      mem::hold words[E::holds];
       this->each_hold(expr::hold_list{words});
-      TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) marks |= words[i];
-      if (TTENSOR_LIKELY((marks & mem::hold_marks) == 0)) {
-        TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) mem::drop_unmarked(words[i]);
-      } else {
-        TTENSOR_UNROLL for (int i = 0; i < E::holds; ++i) mem::drop_other_hold(words[i]);
-      }
+      drop_words(words, std::make_integer_sequence<int, E::holds>{});
     } else {
       drop();
     }
   }
+  template <int... I> TTENSOR_INLINE static void drop_words(const mem::hold* words, std::integer_sequence<int, I...>) { mem::drop_each(words[I]...); }
   TTENSOR_NOINLINE void drop() {  // most trees are used up by larger ones: only the roots' is ever emitted
     mem::hold words[E::holds];
     this->each_hold(expr::hold_list{words});

@@ -225,6 +225,11 @@ TTENSOR_INLINE void drop_hold(hold h) noexcept {
   if (TTENSOR_LIKELY((h & hold_marks) == 0)) drop_unmarked(h);
   else drop_other_hold(h);
 }
+/// Few holds, by value: a tree that passes them keeps no memory.
+template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
+  if (TTENSOR_LIKELY(((h | ...) & hold_marks) == 0)) (drop_unmarked(h), ...);
+  else (drop_other_hold(h), ...);
+}
 TTENSOR_NOINLINE inline void drop_holds(const hold* h, int n) noexcept {
   for (int i = 0, m = 1; i < n; i += m) {
     for (m = 1; i + m < n && h[i + m] == h[i];) ++m;  // an array that a statement names several times
