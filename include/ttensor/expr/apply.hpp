@@ -34,25 +34,21 @@ template <class... A> using operand_elem_t = typename weaken<typename common_ele
 
 /// What an argument becomes inside a tree of element type T: arrays and expressions that are given up as they are, numbers and
 /// scalars as leaves, other expressions as copies. A: the argument's type as a forwarding reference deduces it.
+template <class T, class A, class D = std::remove_cvref_t<A>>
+inline constexpr bool fits_as_is_v = std::is_same_v<elem_t<scalar_t<D>>, T> && (array_object<D> || (expression<D> && !std::is_lvalue_reference_v<A>));
 template <class T, class A> struct argument {
   using D = std::remove_cvref_t<A>;
-  static constexpr bool as_is = std::is_same_v<elem_t<scalar_t<D>>, T> && (array_object<D> || (expression<D> && !std::is_lvalue_reference_v<A>));
   TTENSOR_INLINE static auto made(A&& a) {
     if constexpr (std::is_same_v<elem_t<scalar_t<D>>, T>) return as_expression(static_cast<A&&>(a));
     else return make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
   }
-  template <class X> struct form { using type = typename in_tree<decltype(made(std::declval<A>()))>::type; };
-  template <class X> requires as_is struct form<X> { using type = typename in_tree<X>::type; };
-  using type = typename form<D>::type;
-  TTENSOR_INLINE static decltype(auto) take(A&& a) {
-    if constexpr (as_is) {
-      return in_tree<D>::take(a);
-    } else {
-      auto x = made(static_cast<A&&>(a));
-      return static_cast<type>(in_tree<decltype(x)>::take(x));
-    }
+  using type = typename in_tree<decltype(made(std::declval<A>()))>::type;
+  TTENSOR_INLINE static type take(std::remove_reference_t<A>& a) {
+    auto x = made(static_cast<A&&>(a));
+    return static_cast<type>(in_tree<decltype(x)>::take(x));
   }
 };
+template <class T, class A> requires fits_as_is_v<T, A> struct argument<T, A> : in_tree<std::remove_cvref_t<A>> {};
 template <class T, cpp_number A> struct argument<T, A> {
   using type = scalar_leaf<T>;
   TTENSOR_INLINE static type take(const std::remove_cvref_t<A>& a) { return {static_cast<T>(a)}; }
@@ -61,9 +57,9 @@ template <class Op, class Elements> struct builder;
 template <class Op, class... T> struct builder<Op, type_list<T...>> {
   template <class... A> TTENSOR_INLINE static auto build(A&&... a) {
     using tree = node<Op, typename argument<T, A>::type...>;
-    (require_live(a), ...);
-    if constexpr (tree::holds == 0) return tree{{{{argument<T, A>::take(static_cast<A&&>(a))}...}}};
-    else return owned<tree>(std::in_place, argument<T, A>::take(static_cast<A&&>(a))...);
+    if (TTENSOR_UNLIKELY(!(is_live(__builtin_addressof(a)) & ...))) moved_from();  // before any operand is taken, so that nothing is held then
+    if constexpr (tree::holds == 0) return tree{{argument<T, A>::take(a)...}};
+    else return owned<tree>(std::in_place, argument<T, A>::take(a)...);
   }
 };
 template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {

@@ -4,6 +4,19 @@
 
 TTENSOR_BEGIN
 
+/// The operands of a node. Not a bundle: its slots are two more functions for every type of a tree.
+template <class... A> struct node_operands;
+template <class A> struct node_operands<A> { A a; };
+template <class A, class B> struct node_operands<A, B> { A a; B b; };
+template <class A, class B, class C> struct node_operands<A, B, C> { A a; B b; C c; };
+template <class A, class B, class C, class D> struct node_operands<A, B, C, D> { A a; B b; C c; D d; };
+template <int I, class... A> TTENSOR_INLINE const auto& at(const node_operands<A...>& o) {
+  if constexpr (I == 0) return o.a;
+  else if constexpr (I == 1) return o.b;
+  else if constexpr (I == 2) return o.c;
+  else return o.d;
+}
+
 template <class Op, class... A> struct node {
   using ttensor_expression = void;
   using op = Op;
@@ -15,11 +28,11 @@ template <class Op, class... A> struct node {
   }();
   static constexpr int holds = (A::holds + ... + 0), arity = static_cast<int>(sizeof...(A));
   static_assert(arity > 0 && arity <= 4, "ttensor: an elementwise operator takes one to four operands");
-  bundle<A...> args;
+  node_operands<A...> args;
 
   dims<rank> shape() const {
     if constexpr (arity == 1) {
-      return at<0>(args).shape();
+      return args.a.shape();
     } else {
       const expr::operand_extents<node> operands(*this);
       dims<rank> s = ones<rank>();
@@ -30,22 +43,22 @@ template <class Op, class... A> struct node {
   /// f(extents) of every operand at the ends of the tree.
   // One function an operator of a statement: folds over an index sequence would be two, and their compile time is felt.
   template <class F> TTENSOR_INLINE void shapes(F&& f) const {
-    at<0>(args).shapes(f);
-    if constexpr (arity > 1) at<1>(args).shapes(f);
-    if constexpr (arity > 2) at<2>(args).shapes(f);
-    if constexpr (arity > 3) at<3>(args).shapes(f);
+    args.a.shapes(f);
+    if constexpr (arity > 1) args.b.shapes(f);
+    if constexpr (arity > 2) args.c.shapes(f);
+    if constexpr (arity > 3) args.d.shapes(f);
   }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const {
-    at<0>(args).leaves(f);
-    if constexpr (arity > 1) at<1>(args).leaves(f);
-    if constexpr (arity > 2) at<2>(args).leaves(f);
-    if constexpr (arity > 3) at<3>(args).leaves(f);
+    args.a.leaves(f);
+    if constexpr (arity > 1) args.b.leaves(f);
+    if constexpr (arity > 2) args.c.leaves(f);
+    if constexpr (arity > 3) args.d.leaves(f);
   }
   template <class F> TTENSOR_INLINE void each_hold(F&& f) {
-    at<0>(args).each_hold(f);
-    if constexpr (arity > 1) at<1>(args).each_hold(f);
-    if constexpr (arity > 2) at<2>(args).each_hold(f);
-    if constexpr (arity > 3) at<3>(args).each_hold(f);
+    args.a.each_hold(f);
+    if constexpr (arity > 1) args.b.each_hold(f);
+    if constexpr (arity > 2) args.c.each_hold(f);
+    if constexpr (arity > 3) args.d.each_hold(f);
   }
 };
 template <class E> inline constexpr bool is_node_v = false;
@@ -59,6 +72,9 @@ template <class Op, class... A> struct expr::steps_of<node<Op, A...>> {
 };
 
 namespace expr {
+struct root {
+  bool live;  // else it was moved from
+};
 struct hold_list {  // a copy of the words: the expression may live in registers
   mem::hold* to;
   TTENSOR_INLINE void operator()(mem::hold h) { *to++ = h; }
@@ -72,13 +88,11 @@ struct hold_again {
 }  // namespace expr
 /// The root of a tree. The leaves of a tree say what they hold and count nothing; the root counts and drops for all of them, so that
 /// building a tree moves words and drops nothing on the way.
-template <class E> struct owned : E {
-  bool live;  // else it was moved from
-
+template <class E> struct owned : E, expr::root {
   /// From the operands of its node, in place.
-  template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : E{{{{static_cast<A&&>(a)}...}}}, live(true) {}
-  TTENSOR_INLINE owned(owned&& o) noexcept : E(static_cast<E&&>(o)), live(o.live) { o.live = false; }
-  owned(const owned& o) : E(o), live(o.live) {
+  template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : E{{static_cast<A&&>(a)...}}, root{true} {}
+  TTENSOR_INLINE owned(owned&& o) noexcept : E(static_cast<E&&>(o)), root{o.live} { o.live = false; }
+  owned(const owned& o) : E(o), root{o.live} {
     if (live) this->each_hold(expr::hold_again{});
   }
   owned& operator=(owned o) noexcept {
@@ -101,7 +115,8 @@ template <class E> struct owned : E {
   TTENSOR_INLINE void drop_all() {
     if constexpr (E::holds <= 8) {
       mem::hold words[E::holds];
-      this->each_hold(expr::hold_list{words});
+      expr::hold_list list{words};
+      this->each_hold(list);
       drop_words(words, std::make_integer_sequence<int, E::holds>{});
     } else {
       drop();
@@ -110,17 +125,15 @@ template <class E> struct owned : E {
   template <int... I> TTENSOR_INLINE static void drop_words(const mem::hold* words, std::integer_sequence<int, I...>) { mem::drop_each(words[I]...); }
   TTENSOR_NOINLINE void drop() {  // most trees are used up by larger ones: only the roots' is ever emitted
     mem::hold words[E::holds];
-    this->each_hold(expr::hold_list{words});
+    expr::hold_list list{words};
+    this->each_hold(list);
     mem::drop_holds(words, E::holds);
   }
 };
 template <int D, class Body, class... B> struct let_node;
 namespace expr {
-/// Throws before any operand is taken, so that nothing is held when it does.
-template <class A> TTENSOR_INLINE void require_live(const A&) {}
-template <class E> TTENSOR_INLINE void require_live(const owned<E>& e) {
-  if (TTENSOR_UNLIKELY(!e.live)) moved_from();
-}
+TTENSOR_INLINE int is_live(const void*) { return 1; }
+TTENSOR_INLINE int is_live(const root* r) { return r->live; }
 /// What an operand becomes inside a tree: take(a) holds what it stands on, for the root to drop.
 template <class E> struct in_tree {
   using type = E;
@@ -219,12 +232,12 @@ template <class A> requires(!expression<A>) TTENSOR_INLINE auto read(const A& a)
 /// Op over arrays and over expressions that are given up.
 template <class Op, class... E> TTENSOR_INLINE auto make_node(E&&... e) {
   using tree = node<Op, typename in_tree<std::remove_cvref_t<E>>::type...>;
-  (require_live(e), ...);
-  if constexpr (tree::holds == 0) return tree{{{{in_tree<std::remove_cvref_t<E>>::take(e)}...}}};
+  if (TTENSOR_UNLIKELY(!(is_live(__builtin_addressof(e)) & ...))) moved_from();
+  if constexpr (tree::holds == 0) return tree{{in_tree<std::remove_cvref_t<E>>::take(e)...}};
   else return owned<tree>(std::in_place, in_tree<std::remove_cvref_t<E>>::take(e)...);
 }
 /// A tree of trees whose roots stay, for as long as they do.
-template <class Op, class... E> auto make_bare(E&&... e) { return node<Op, std::remove_cvref_t<E>...>{{{{static_cast<E&&>(e)}...}}}; }
+template <class Op, class... E> auto make_bare(E&&... e) { return node<Op, std::remove_cvref_t<E>...>{{static_cast<E&&>(e)...}}; }
 }  // namespace expr
 
 TTENSOR_END

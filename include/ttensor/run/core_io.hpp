@@ -183,40 +183,29 @@ template <int N, class... L> struct leaf_set {
 };
 
 namespace io_detail {
-template <class U> void repeat(char* to, const char* from, int n) {
-  typedef U vector __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
-  constexpr int lanes = static_cast<int>(sizeof(vector) / sizeof(U));
+template <class U> TTENSOR_INLINE U read(const char* p) {
   U x;
-  __builtin_memcpy(&x, from, sizeof x);
-  const vector v = x - vector{};
-  for (int i = 0; i < n; i += lanes) __builtin_memcpy(to + i * static_cast<int>(sizeof(U)), &v, sizeof v);
+  __builtin_memcpy(&x, p, sizeof x);
+  return x;
 }
-/// n copies of an element; writes whole registers, so `to` has room for up to 64 bytes more.
+/// n copies of an element of 1, 2, 4, 8 or more bytes; writes whole registers, so `to` has room for up to 64 bytes more.
 TTENSOR_INLINE void repeat(char* to, const char* from, int bytes, int n) {
-  switch (bytes) {
-    case 1: return repeat<std::uint8_t>(to, from, n);
-    case 2: return repeat<std::uint16_t>(to, from, n);
-    case 4: return repeat<std::uint32_t>(to, from, n);
-    case 8: return repeat<std::uint64_t>(to, from, n);
-    default:
-      for (int i = 0; i < n; ++i) __builtin_memcpy(to + i * bytes, from, static_cast<std::size_t>(bytes));
+  if (bytes > 8) {
+    for (int i = 0; i < n; ++i) __builtin_memcpy(to + i * bytes, from, static_cast<std::size_t>(bytes));
+    return;
   }
-}
-template <int B> TTENSOR_INLINE void ends(char* to, const char* from, index_t bytes) {  // between B and 2 B bytes in two moves
-  char head[B], rest[B];
-  __builtin_memcpy(head, from, B);
-  __builtin_memcpy(rest, from + bytes - B, B);
-  __builtin_memcpy(to, head, B);
-  __builtin_memcpy(to + bytes - B, rest, B);
+  std::uint64_t x = bytes == 8 ? read<std::uint64_t>(from) : bytes == 4 ? read<std::uint32_t>(from) : bytes == 2 ? read<std::uint16_t>(from) : read<std::uint8_t>(from);
+  for (int b = bytes; b < 8; b += b) x |= x << (8 * b);
+  typedef std::uint64_t vector __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
+  const vector v = x - vector{};
+  for (int i = 0; i < n * bytes; i += TTENSOR_SIMD_BYTES) __builtin_memcpy(to + i, &v, sizeof v);
 }
 TTENSOR_INLINE void copy_few(char* to, const char* from, index_t bytes) {
-  if (bytes >= 64) __builtin_memcpy(to, from, static_cast<std::size_t>(bytes));
-  else if (bytes >= 32) ends<32>(to, from, bytes);
-  else if (bytes >= 16) ends<16>(to, from, bytes);
-  else if (bytes >= 8) ends<8>(to, from, bytes);
-  else if (bytes >= 4) ends<4>(to, from, bytes);
-  else if (bytes >= 2) ends<2>(to, from, bytes);
-  else *to = *from;
+  index_t i = 0;
+  for (; i + 8 <= bytes; i += 8) __builtin_memcpy(to + i, from + i, 8);
+  if (bytes >= 8) __builtin_memcpy(to + bytes - 8, from + bytes - 8, 8);
+  else
+    for (; i < bytes; ++i) to[i] = from[i];
 }
 }  // namespace io_detail
 
@@ -295,10 +284,10 @@ template <class Table, int N> struct strip {
     index_t i = 0;
     if constexpr (Unroll > 1)
       for (; i + Unroll * N <= n; i += Unroll * N)
-        static_for<Unroll>([&](auto j) {
-          const places q = plus(p, i + j() * N);
+        TTENSOR_UNROLL for (int j = 0; j < Unroll; ++j) {
+          const places q = plus(p, i + j * N);
           store(compute(q), q);
-        });
+        }
     for (; i + N <= n; i += N) {
       const places q = plus(p, i);
       store(compute(q), q);
@@ -313,11 +302,13 @@ template <class Table, int N> struct strip {
     index_t todo = n < N ? 1 : n / N;
     const index_t last = n > N && n % N != 0 ? n - N : 0;
     bool ahead = last != 0;  // the first turn computes the last pack and keeps it
-    places p = start(c), end = at_element(c, last, moving{});
+    cursor last_pack[P];
+    for (int k = 0; k < P; ++k) last_pack[k].ptr = c[k].ptr + (c[k].step != 0 ? last * facts.v[k].bytes : 0);
+    places p = start(c);
     const steps step = steps_of(c, moving{});
     using V = decltype(compute(p));
     V held{};
-    if (ahead) p = end;
+    if (ahead) p = start(last_pack);
     for (;;) {
       const V v = compute(p);
       if (TTENSOR_UNLIKELY(ahead)) {
@@ -330,7 +321,7 @@ template <class Table, int N> struct strip {
       if (--todo == 0) break;
       advance(p, step, moving{});
     }
-    if (last != 0) store(held, end);
+    if (last != 0) store(held, start(last_pack));
     if (n < N) finish_row(c, from, facts.v, P, n);
   }
 
@@ -350,11 +341,6 @@ template <class Table, int N> struct strip {
     return q;
   }
   template <int... K> TTENSOR_INLINE static bool contiguous(const cursor* c, int_list<K...>) { return ((c[K].step != 0) && ...); }
-  template <int... K> TTENSOR_INLINE static places at_element(const cursor* c, index_t i, int_list<K...>) {
-    places p;
-    ((p.v[K] = c[K].ptr + (c[K].step != 0 ? i * facts.v[K].bytes : 0)), ...);
-    return p;
-  }
   template <int... K> TTENSOR_INLINE static steps steps_of(const cursor* c, int_list<K...>) {
     steps s;
     ((s.v[K] = c[K].step), ...);
