@@ -367,20 +367,25 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
 
  private:
   template <bool Columns, class E> static store<Q> recorded(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-    store<Q> y;
     using X = ad::taped_t<S>;
-    if constexpr (!Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q> && (std::is_same_v<X, double> || std::is_same_v<X, float>)) {
-      if constexpr (ad::any_costly(program_of<E>{})) return value_and_gradient<X>(e, shape);
+    constexpr bool together = [] {
+      if constexpr (!Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q> && (std::is_same_v<X, double> || std::is_same_v<X, float>)) return ad::any_costly(program_of<E>{});
+      else return false;
+    }();
+    if constexpr (together) {
+      return value_and_gradient<X>(e, shape);
+    } else {
+      store<Q> y;
+      if constexpr (has_var_v<X>) y = ad::retape<Q>(sum_rule<ad::untaped_t<S>>::template evaluate<Columns>(ad::untape_expression(e), shape, set));
+      else y = evaluate_reduction<sum_op, Columns, S>(e, shape, set);
+      if constexpr (is_differentiable_v<elem_t<S>>) {
+        const auto extent = ad::iteration_extent<S>(e, shape);
+        auto inner = extent;
+        for (int d = 0; d < batch_levels_v<X>; ++d) inner[d] = 1;
+        ad::record(y, e, extent, reduce_detail::output_strides(inner, set));
+      }
+      return y;
     }
-    if constexpr (has_var_v<ad::taped_t<S>>) y = ad::retape<Q>(sum_rule<ad::untaped_t<S>>::template evaluate<Columns>(ad::untape_expression(e), shape, set));
-    else y = evaluate_reduction<sum_op, Columns, S>(e, shape, set);
-    if constexpr (is_differentiable_v<elem_t<S>>) {
-      const auto extent = ad::iteration_extent<S>(e, shape);
-      auto inner = extent;
-      for (int d = 0; d < batch_levels_v<ad::taped_t<S>>; ++d) inner[d] = 1;
-      ad::record(y, e, extent, reduce_detail::output_strides(inner, set));
-    }
-    return y;
   }
 
   template <class X, class E> static store<S> value_and_gradient(const E& e, const dims<E::rank>& shape) {
