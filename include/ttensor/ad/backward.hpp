@@ -156,17 +156,17 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   }
   std::uint64_t fresh_planes = 0;
   bool overlapping = false;
-  struct pending {
-    int target;
-    std::unique_ptr<slot_base> temporary;
-  };
-  std::unique_ptr<pending[]> strided;
-  int strided_count = 0;
+  arena memory;  // of adjoints that are formed in row-major order and added one element at a time
+  char* formed[run::max_planes];
+  index_t batch_stride[run::max_rank];
+  const index_t formed_size = row_major(batch_stride, batch, levels, 0) * inner_size;
+  for (int d = 0; d < levels; ++d) batch_stride[d] *= inner_size;
   int inner = rank - 1;
   while (inner > levels && x[inner] == 1) --inner;
   for (int g = 0; g < l.targets; ++g) {
     const int first = l.target_plane[g];
     for (int i = 0; i < px; ++i) plane[first + i].how = to[g] ? run::access::output : run::access::ignored;
+    formed[g] = nullptr;
     if (!to[g]) continue;
     const index_t* walk = r.target_stride + g * rank;
     index_t offset = r.target[g].offset;
@@ -182,16 +182,19 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
         overlapping = overlapping || !same;
       }
     if (!direct) {
-      if (!strided) strided.reset(new pending[static_cast<std::size_t>(l.targets)]);
-      strided[static_cast<std::size_t>(strided_count)].target = g;
-      strided[static_cast<std::size_t>(strided_count)].temporary = s->another(inner_size);
-      s = strided[static_cast<std::size_t>(strided_count++)].temporary.get();
+      const index_t bytes = formed_size * l.bytes[first];
+      formed[g] = memory.bytes(static_cast<std::size_t>(bytes * px));
+      for (int i = 0; i < px; ++i) {
+        part[i].ptr = formed[g] + i * bytes;
+        for (int d = 0; d < levels; ++d) part[i].extent[d] = batch[d], part[i].stride[d] = batch_stride[d];
+      }
       fresh = true;
       offset = 0;
       walk = whole;
+    } else {
+      fresh ? s->make_fresh(batch) : s->make_open(batch);
+      s->planes(part);
     }
-    fresh ? s->make_fresh(batch) : s->make_open(batch);
-    s->planes(part);
     for (int i = 0; i < px; ++i) {
       connect(plane[first + i], part[i], offset, walk);
       if (fresh) fresh_planes |= std::uint64_t(1) << (first + i - k);
@@ -209,17 +212,15 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   s.overlapping = overlapping;
   l.drive(s, l.kernel, *l.sums);
 
-  for (int i = 0; i < strided_count; ++i) {
-    const int g = strided[static_cast<std::size_t>(i)].target;
-    adjoint_plane from[run::max_planes];
+  for (int g = 0; g < l.targets; ++g) {
+    if (!formed[g]) continue;
     to[g]->make_open(batch);
     to[g]->planes(part);
-    strided[static_cast<std::size_t>(i)].temporary->planes(from);
     for (int q = 0; q < px; ++q) {
       index_t stride[run::max_rank];
       for (int d = 0; d < levels; ++d) stride[d] = part[q].extent[d] == 1 ? 0 : part[q].stride[d];
       for (int d = levels; d < rank; ++d) stride[d] = r.target_stride[g * rank + d];
-      l.add[g](part[q].ptr + r.target[g].offset * l.bytes[l.target_plane[g]], stride, from[q].ptr, x, rank);
+      l.add[g](part[q].ptr + r.target[g].offset * l.bytes[l.target_plane[g]], stride, formed[g] + q * formed_size * l.bytes[l.target_plane[g]], x, rank);
     }
   }
 }

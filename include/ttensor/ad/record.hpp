@@ -92,20 +92,19 @@ template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l,
     cotangent[k] = s.live ? &s : nullptr;
   }
   if (!any) return;
-  std::vector<std::unique_ptr<slot_base>> scalars;
+  std::unique_ptr<adjoint_slot<X>[]> scalars;
   for (int g = 0; g < l.targets; ++g) {
     to[g] = r.target[g].id ? &t.slot(r.target[g].id) : nullptr;
-    if (!to[g] && r.target[g].scalar.valid()) {
-      scalars.push_back(t.slot(out[0]).another(1));
-      to[g] = scalars.back().get();
-    }
+    if (to[g] || !r.target[g].scalar.valid()) continue;
+    if (!scalars) scalars = std::make_unique<adjoint_slot<X>[]>(static_cast<std::size_t>(l.targets));
+    to[g] = &scalars[static_cast<std::size_t>(g)];
+    to[g]->size = 1;
   }
   run_back(l, r, cotangent, out_stride, to, nullptr);
   ++tapes::stats.backward_loops;
-  if (!scalars.empty())
+  if (scalars)
     for (int g = 0; g < l.targets; ++g)
-      if (to[g] && r.target[g].id == 0)
-        scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), r.target[g].scalar.bits, static_cast<adjoint_slot<X>&>(*to[g]).adjoint.get(0));
+      if (to[g] && r.target[g].id == 0) add_adjoint<X>(t, r.target[g].scalar, scalars[static_cast<std::size_t>(g)].adjoint.get(0));
   for (int k = 0; k < l.vars; ++k) t.slot(out[k]).drop();
 }
 
@@ -129,40 +128,73 @@ template <class X> TTENSOR_NOINLINE void scale(X* to, const X* from, index_t n, 
 template <class X> struct sum_node final : tape_node {
   struct piece {
     back_target target;
-    std::unique_ptr<slot_base> gradient;
-    index_t first_stride = -1;  // in strides, when the gradient has the statement's shape and not the slot's
+    adjoint_slot<X> gradient;
+    const index_t* part;  // strides in the slot when the gradient has the statement's shape; null: it has the slot's
   };
-  std::vector<piece> pieces;
-  std::vector<index_t> extent, strides;
-  std::uint32_t out = 0;
+  piece* pieces;
+  int count = 0, rank;
+  const index_t* extent;
+  std::uint32_t out;
+
+  /// `to`: the slots that the value kernel adds to.
+  sum_node(tape& t, const back_layout& l, const back_record& r, slot_base** to) : rank(l.rank), out(t.new_slot<X>(1)) {
+    const std::size_t row = static_cast<std::size_t>(rank) * sizeof(index_t), targets = static_cast<std::size_t>(l.targets);
+    char* rows = t.memory().bytes((targets + 1) * row);
+    auto kept = [&](const index_t* from) {
+      void* const to = std::exchange(rows, rows + row);
+      if (row) std::memcpy(to, from, row);
+      return static_cast<const index_t*>(to);
+    };
+    pieces = reinterpret_cast<piece*>(t.memory().bytes(targets * sizeof(piece)));
+    extent = kept(r.extent);
+    index_t whole[run::max_rank];
+    const index_t n = row_major(whole, r.extent, rank, 0);
+    for (int g = 0; g < l.targets; ++g) {
+      back_target& target = r.target[g];
+      to[g] = nullptr;
+      if (target.id == 0 && !target.scalar.valid()) continue;
+      index_t size = target.id ? t.slot(target.id).size : 1;
+      const index_t* part = nullptr;
+      if (size > 2 * n + 16) {  // a small part of a large array: keep the part
+        part = kept(r.target_stride + g * rank);
+        for (int d = 0; d < rank; ++d) r.target_stride[g * rank + d] = whole[d];
+        size = n;
+      } else {
+        for (int o = 0; o < g && target.id; ++o)
+          if (to[o] && r.target[o].id == target.id) to[g] = to[o];
+      }
+      if (to[g]) continue;
+      to[g] = &(new (pieces + count++) piece{target, {}, part})->gradient;
+      to[g]->size = size;
+      if (part) target.offset = 0;
+    }
+  }
+  ~sum_node() {
+    for (int i = 0; i < count; ++i) pieces[i].gradient.drop();
+  }
   void backward(tape& t) override {
     adjoint_slot<X>& s = t.at<X>(out);
     if (!s.live) return;
     const X ct = s.adjoint.get(0);
     s.drop();
-    for (piece& p : pieces) {
-      store<X>& g = static_cast<adjoint_slot<X>&>(*p.gradient).adjoint;
-      if (p.target.id == 0) {
-        scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), p.target.scalar.bits, X(apply<absorb_op>(ct, g.get(0))));
+    for (piece* p = pieces; p < pieces + count; ++p) {
+      const store<X>& g = p->gradient.adjoint;
+      if (p->target.id == 0) {
+        add_adjoint<X>(t, p->target.scalar, X(apply<absorb_op>(ct, g.get(0))));
         continue;
       }
-      adjoint_slot<X>& to = t.at<X>(p.target.id);
-      const bool whole = p.first_stride < 0;
-      if (whole && !to.live && ct == X(1)) {  // shared until somebody adds to it
+      adjoint_slot<X>& to = t.at<X>(p->target.id);
+      if (p->part) {
+        store<X> scaled = store<X>::make(g.size());
+        scale(scaled.writable(), g.data(), g.size(), ct, false);
+        add_strided<X>(reinterpret_cast<char*>(to.open().writable() + p->target.offset), p->part, reinterpret_cast<const char*>(scaled.data()), extent, rank);
+      } else if (!to.live && ct == X(1)) {  // shared until somebody adds to it
         to.adjoint = g.value();
         to.live = true;
-        continue;
-      }
-      const bool first = whole && !to.live;
-      if (first) to.make_fresh(nullptr);
-      if (whole) {
-        scale(to.adjoint.writable(), g.data(), g.size(), ct, !first);
       } else {
-        store<X> piece_of = store<X>::make(g.size());
-        scale(piece_of.writable(), g.data(), g.size(), ct, false);
-        X* base = to.open().writable();
-        add_strided<X>(reinterpret_cast<char*>(base + p.target.offset), reinterpret_cast<const index_t*>(strides.data() + p.first_stride),
-                       reinterpret_cast<const char*>(piece_of.data()), extent.data(), static_cast<int>(extent.size()));
+        const bool add = to.live;
+        if (!add) to.make_fresh(nullptr);
+        scale(to.adjoint.writable(), g.data(), g.size(), ct, add);
       }
     }
   }
@@ -170,49 +202,18 @@ template <class X> struct sum_node final : tape_node {
 /// Runs the value kernel and pushes the node, if the statement is on a tape. Returns the value's slot, or 0.
 template <class X> TTENSOR_NOINLINE std::uint32_t run_sum(std::uint64_t serial, const back_layout& l, const back_record& r, X* value) {
   slot_base* to[run::max_planes];
-  index_t whole[run::max_rank];
-  const index_t n = row_major(whole, r.extent, l.rank, 0);
-  arena::ptr<sum_node<X>> node;
+  for (int g = 0; g < l.targets; ++g) to[g] = nullptr;
+  sum_node<X>* node = nullptr;
   if (serial != 0) {
     tape& t = tapes::of<X>(serial);
-    node = t.make<sum_node<X>>();
-    node->pieces.reserve(static_cast<std::size_t>(l.targets));
-    for (int g = 0; g < l.targets; ++g) {
-      back_target& target = r.target[g];
-      to[g] = nullptr;
-      if (target.id == 0 && !target.scalar.valid()) continue;
-      typename sum_node<X>::piece p{target, {}, -1};
-      const index_t slot_size = target.id ? t.slot(target.id).size : 1;
-      index_t* stride = r.target_stride + g * l.rank;
-      if (slot_size > 2 * n + 16) {  // a small part of a large array: keep the part
-        p.first_stride = static_cast<index_t>(node->strides.size());
-        node->strides.insert(node->strides.end(), stride, stride + l.rank);
-        if (node->extent.empty()) node->extent.assign(r.extent, r.extent + l.rank);
-        for (int d = 0; d < l.rank; ++d) stride[d] = whole[d];
-        r.target[g].offset = 0;
-      } else {
-        for (int o = 0; o < g && target.id; ++o)
-          if (to[o] && r.target[o].id == target.id) to[g] = to[o];
-      }
-      if (to[g]) continue;
-      auto s = std::make_unique<adjoint_slot<X>>();
-      s->size = p.first_stride < 0 ? slot_size : n;
-      to[g] = s.get();
-      p.gradient = std::move(s);
-      node->pieces.push_back(std::move(p));
-    }
-  } else {
-    for (int g = 0; g < l.targets; ++g) to[g] = nullptr;
+    node = &t.push<sum_node<X>>(t, l, r, to);
   }
   const index_t none = 0;
   run_back(l, r, nullptr, &none, to, value);
-  if (serial == 0) return 0;
-  for (auto& p : node->pieces)
-    if (!p.gradient->live) p.gradient->make_open(&none);
-  tape& t = tapes::of<X>(serial);
-  auto& pushed = t.adopt(std::move(node));
-  pushed.out = t.new_slot<X>(1);
-  return pushed.out;
+  if (!node) return 0;
+  for (int i = 0; i < node->count; ++i)
+    if (!node->pieces[i].gradient.live) node->pieces[i].gradient.make_open(&none);
+  return node->out;
 }
 
 template <class S, class E> struct nested_statement_node;  // reverse over reverse: nested_reverse.hpp

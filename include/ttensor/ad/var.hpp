@@ -125,7 +125,7 @@ template <class T> struct kind_rule<var<T>> {
       Y& a = pool.adjoint[from.offset()];
       const Y ct = a;
       if (pool.begin_of(from.offset()) == pool.ends[from.offset()]) a = Y(0);  // nobody else takes it
-      scalar_pool<Z>::add(t, t.pool<scalar_pool<Z>>(), to.bits, adjoint(sweeping::reverse_term<Op>(ct, p)));
+      add_adjoint<Z>(t, to, adjoint(sweeping::reverse_term<Op>(ct, p)));
     }
     template <class D> static Z adjoint(const D& d) {
       if constexpr (depth_v<Z> == 0) return convert_value<Z>(d);

@@ -28,14 +28,22 @@ template <class X, class S> store<X> lifted(const store<S>& s) {  // the element
     return statement_rule<X>::evaluate(leaf<S, 1>{s.snap(), layout_map<1>::row_major(n)}, n);
   }
 }
+/// Elements as an input of the tape.
+template <class X, class S> TTENSOR_NOINLINE store<var<X>> input(tape& t, const store<S>& s) {
+  return store<var<X>>(lifted<X>(s), token_ref(t.serial, t.new_slot<X>(s.size())));
+}
+/// The gradient of an input, taken out of the tape.
+template <class X> TTENSOR_NOINLINE store<X> gradient(tape& t, const store<var<X>>& x) {
+  adjoint_slot<X>& s = t.at<X>(x.slot()->id);
+  s.open();
+  s.live = false;
+  return static_cast<store<X>&&>(s.adjoint);
+}
 /// A leaf of the arguments as an input of the tape.
 struct wrap_leaf {
   tape& t;
   template <class S, auto Sh, class Out> Out operator()(const tensor<S, Sh>& x, std::type_identity<Out>) const {
-    using X = inner_t<typename Out::scalar>;
-    store<X> v = lifted<X>(x.elements());
-    const index_t n = v.size();
-    return Out(store<var<X>>(static_cast<store<X>&&>(v), token_ref(t.serial, t.new_slot<X>(n))), x.shape());
+    return Out(input<inner_t<typename Out::scalar>>(t, x.elements()), x.shape());
   }
   template <class S, class Out> requires(!tree::tensor_leaf<S>) Out operator()(const S& x, std::type_identity<Out>) const {
     using X = inner_t<Out>;
@@ -48,10 +56,7 @@ struct wrap_leaf {
 struct take_gradient {
   tape& t;
   template <class X, auto Sh, class Out> Out operator()(const tensor<var<X>, Sh>& x, std::type_identity<Out>) const {
-    auto& s = t.at<X>(x.elements().slot()->id);
-    if (!s.live) return Out(x.shape());
-    s.live = false;
-    return Out(static_cast<store<X>&&>(s.adjoint), x.shape());
+    return Out(gradient(t, x.elements()), x.shape());
   }
   template <class X, class Out> Out operator()(const var<X>& x, std::type_identity<Out>) const {
     auto& pool = t.pool<scalar_pool<X>>();
@@ -67,8 +72,7 @@ struct seed_leaf {
   tape& t;
   template <class X, class Ct> void operator()(const var<X>& y, const Ct& ct) const {
     if (!y.active() || y.serial() != t.serial) return;  // a constant, or a value of an older level
-    auto& pool = t.pool<scalar_pool<X>>();
-    scalar_pool<X>::add(t, pool, y.ref().bits, X(ct));
+    add_adjoint<X>(t, y.ref(), X(ct));
   }
   template <class X, auto Sh, class Ct> void operator()(const tensor<var<X>, Sh>& y, const Ct& ct) const {
     if (!y.elements().slot() || y.elements().slot()->tape_serial != t.serial) return;
@@ -241,7 +245,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
   static constexpr bool aux = options::has<has_aux_t, O...>, complex_derivative = options::has<holomorphic_t, O...>;
   F f;
 
-  template <class... T> auto operator()(const T&... a) const { return run(tree::evaluate_all(a)...); }
+  template <class... T> auto operator()(const T&... a) const { return run(tree::as_evaluated(a)...); }
 
  private:
   template <class... A> auto run(const A&... a) const {
