@@ -41,10 +41,9 @@ struct back_target {
   index_t offset = 0;
 };
 struct saved_value {
-  mem::block_ref keep;
-  const void* ptr = nullptr;  // null: no rule reads it
-  bool uniform = false;
-  alignas(16) char bytes[16]{};
+  const void* ptr;  // null: no rule reads it
+  bool uniform;
+  alignas(16) char bytes[16];
 };
 /// Constants of a statement type.
 struct back_layout {
@@ -59,10 +58,12 @@ struct back_layout {
   int cost;
   bool value;                      // the forward loop of a sum: plane 0 is its value
 };
-/// What was recorded: extents, then for every leaf plane and target their strides.
+/// What was recorded: extents, then for every leaf plane and target their strides. keep: of every value; null when the record
+/// ends before the expression does.
 struct back_record {
   index_t* extent;
   saved_value* value;
+  mem::block_ref* keep;
   index_t* value_stride;
   back_target* target;
   index_t* target_stride;
@@ -88,7 +89,7 @@ template <class T> void add_strided(char* bytes, const index_t* stride, const ch
   }
 }
 /// Row-major strides over `extent`, 0 where the extent is 1 and on the first `skip` axes; returns the number of elements.
-inline index_t row_major(index_t* stride, const index_t* extent, int rank, int skip) {
+TTENSOR_NOINLINE inline index_t row_major(index_t* stride, const index_t* extent, int rank, int skip) {
   index_t n = 1;
   for (int d = rank - 1; d >= skip; --d) {
     stride[d] = extent[d] == 1 ? 0 : n;
@@ -97,6 +98,29 @@ inline index_t row_major(index_t* stride, const index_t* extent, int rank, int s
   for (int d = 0; d < skip; ++d) stride[d] = 0;
   return n;
 }
+namespace back_detail {
+/// An adjoint as a plane of the loop over `x`: its batch axes lead, `stride` says how the others lie in it.
+TTENSOR_NOINLINE inline void connect(run::nest_plane& n, const adjoint_plane& a, index_t offset, const index_t* stride, const index_t* x, int levels, int rank) {
+  n.ptr = a.ptr + offset * n.bytes;
+  for (int d = 0; d < levels; ++d) n.stride[d] = a.extent[d] == 1 ? 0 : a.stride[d];
+  for (int d = levels; d < rank; ++d) n.stride[d] = x[d] == 1 ? 0 : stride[d];
+}
+TTENSOR_NOINLINE inline bool equal(const index_t* a, const index_t* b, int from, int to) {
+  while (from < to && a[from] == b[from]) ++from;
+  return from == to;
+}
+/// Planes of an adjoint over `x` in memory of its own, row-major; returns where it begins.
+TTENSOR_NOINLINE inline char* row_major_planes(adjoint_plane* part, int count, arena& memory, const index_t* x, int levels, index_t inner_size, int bytes) {
+  const index_t size = row_major(part->stride, x, levels, 0) * inner_size * bytes;
+  char* const first = memory.bytes(static_cast<std::size_t>(size * count));
+  for (int d = 0; d < levels; ++d) part->extent[d] = x[d], part->stride[d] *= inner_size;
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) part[i] = part[0];
+    part[i].ptr = first + i * size;
+  }
+  return first;
+}
+}  // namespace back_detail
 /// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
 /// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds.
 TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to,
@@ -104,195 +128,188 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   alignas(64) static constexpr char zeros[256]{};
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];
-  index_t x[run::max_rank], batch[run::max_rank]{};
-  const int rank = l.rank, levels = l.inner_levels, px = l.px;
+  run::nest s;
+  index_t* const x = s.extent;  // the first are the batch extents of the adjoints
+  index_t whole[run::max_rank];
+  const int rank = l.rank, levels = l.inner_levels, px = l.px, cotangents = l.value ? 0 : l.vars;
+  const std::size_t row = static_cast<std::size_t>(rank) * sizeof(index_t);
   for (int d = 0; d < rank; ++d) x[d] = r.extent[d];
-  for (int q = 0; q < l.vars; ++q)
-    if (cotangent && cotangent[q]) {
+  for (int q = 0; q < cotangents && levels > 0; ++q)
+    if (cotangent[q]) {
       cotangent[q]->planes(part);
       for (int k = 0; k < px; ++k)
         for (int d = 0; d < levels; ++d) x[d] = part[k].extent[d] > x[d] ? part[k].extent[d] : x[d];
     }
-  for (int d = 0; d < levels; ++d) batch[d] = x[d];
-  index_t whole[run::max_rank];
   const index_t inner_size = row_major(whole, x, rank, levels);
 
   for (int k = 0; k < l.planes; ++k) {
     plane[k].ptr = const_cast<char*>(zeros);
     plane[k].bytes = l.bytes[k];
     plane[k].how = run::access::uniform;
-    for (int d = 0; d < rank; ++d) plane[k].stride[d] = 0;
+    std::memset(plane[k].stride, 0, sizeof plane[k].stride);
   }
-  auto connect = [&](run::nest_plane& n, const adjoint_plane& a, index_t offset, const index_t* stride) {
-    n.ptr = a.ptr + offset * n.bytes;
-    for (int d = 0; d < levels; ++d) n.stride[d] = a.extent[d] == 1 ? 0 : a.stride[d];
-    for (int d = levels; d < rank; ++d) n.stride[d] = x[d] == 1 ? 0 : stride[d];
-  };
   int k = 0;
   if (l.value) {
     plane[k].ptr = static_cast<char*>(sum);
     plane[k++].how = run::access::output;
-  } else {  // cotangents, in reverse plane order of the duals outside the tape
-    for (int q = l.vars - 1; q >= 0; --q, k += px) {
-      if (!cotangent[q]) {
-        for (int i = 0; i < px; ++i) plane[k + i].how = run::access::input;
-        continue;
-      }
-      cotangent[q]->planes(part);
-      for (int i = 0; i < px; ++i) {
-        plane[k + i].how = run::access::input;
-        connect(plane[k + i], part[i], 0, out_stride);
-      }
+  }
+  for (int q = cotangents - 1; q >= 0; --q) {  // in reverse plane order of the duals outside the tape
+    if (cotangent[q]) cotangent[q]->planes(part);
+    for (int i = 0; i < px; ++i, ++k) {
+      plane[k].how = run::access::input;
+      if (cotangent[q]) back_detail::connect(plane[k], part[i], 0, out_stride, x, levels, rank);
     }
   }
   for (int v = 0; v < l.values; ++v, ++k) {
-    if (r.value[v].uniform) {
-      plane[k].ptr = r.value[v].bytes;
-    } else if (r.value[v].ptr) {
-      plane[k].ptr = const_cast<char*>(static_cast<const char*>(r.value[v].ptr));
+    const saved_value& value = r.value[v];
+    if (value.uniform) {
+      plane[k].ptr = const_cast<char*>(value.bytes);
+    } else if (value.ptr) {
+      plane[k].ptr = const_cast<char*>(static_cast<const char*>(value.ptr));
       plane[k].how = run::access::input;
-      for (int d = 0; d < rank; ++d) plane[k].stride[d] = r.value_stride[v * rank + d];
+      std::memcpy(plane[k].stride, r.value_stride + v * rank, row);
     }
   }
   std::uint64_t fresh_planes = 0;
-  bool overlapping = false;
-  struct pending {
-    int target;
-    std::unique_ptr<slot_base> temporary;
-  };
-  std::unique_ptr<pending[]> strided;
-  int strided_count = 0;
+  arena memory;
+  char* formed[run::max_planes];  // of targets whose adjoints are formed in row-major order and added one element at a time
   int inner = rank - 1;
   while (inner > levels && x[inner] == 1) --inner;
   for (int g = 0; g < l.targets; ++g) {
     const int first = l.target_plane[g];
+    formed[g] = nullptr;
     for (int i = 0; i < px; ++i) plane[first + i].how = to[g] ? run::access::output : run::access::ignored;
     if (!to[g]) continue;
     const index_t* walk = r.target_stride + g * rank;
     index_t offset = r.target[g].offset;
-    slot_base* s = to[g];
     const bool direct = rank == levels || walk[inner] == 0 || walk[inner] == 1 || x[inner] == 1;
-    bool fresh = !s->live && direct && s->size == inner_size && offset == 0;
-    for (int d = levels; d < rank; ++d) fresh = fresh && (x[d] == 1 || walk[d] == whole[d]);
+    bool fresh = !to[g]->live && direct && to[g]->size == inner_size && offset == 0 && back_detail::equal(walk, whole, levels, rank);
     for (int o = 0; o < l.targets; ++o)
-      if (o != g && to[o] == s) {
-        bool same = r.target[o].offset == offset;
-        for (int d = levels; d < rank; ++d) same = same && r.target_stride[o * rank + d] == walk[d];
+      if (o != g && to[o] == to[g]) {
+        const bool same = r.target[o].offset == offset && back_detail::equal(r.target_stride + o * rank, walk, levels, rank);
         fresh = fresh && same;
-        overlapping = overlapping || !same;
+        s.overlapping = s.overlapping || !same;
       }
-    if (!direct) {
-      if (!strided) strided.reset(new pending[static_cast<std::size_t>(l.targets)]);
-      strided[static_cast<std::size_t>(strided_count)].target = g;
-      strided[static_cast<std::size_t>(strided_count)].temporary = s->another(inner_size);
-      s = strided[static_cast<std::size_t>(strided_count++)].temporary.get();
+    if (direct) {
+      fresh ? to[g]->make_fresh(x) : to[g]->make_open(x);
+      to[g]->planes(part);
+    } else {
+      formed[g] = back_detail::row_major_planes(part, px, memory, x, levels, inner_size, l.bytes[first]);
       fresh = true;
       offset = 0;
       walk = whole;
     }
-    fresh ? s->make_fresh(batch) : s->make_open(batch);
-    s->planes(part);
     for (int i = 0; i < px; ++i) {
-      connect(plane[first + i], part[i], offset, walk);
+      back_detail::connect(plane[first + i], part[i], offset, walk, x, levels, rank);
       if (fresh) fresh_planes |= std::uint64_t(1) << (first + i - k);
     }
   }
   plane[l.planes - 1].ptr = reinterpret_cast<char*>(&fresh_planes);
 
-  run::nest s;
+  index_t extent[run::max_rank];  // the planner changes its own
+  std::memcpy(extent, x, row);
   s.rank = rank;
   s.planes = l.planes;
-  for (int d = 0; d < rank; ++d) s.extent[d] = x[d];
   s.plane = plane;
   s.lanes = l.lanes;
   s.cost = l.cost;
-  s.overlapping = overlapping;
   l.drive(s, l.kernel, *l.sums);
 
-  for (int i = 0; i < strided_count; ++i) {
-    const int g = strided[static_cast<std::size_t>(i)].target;
-    adjoint_plane from[run::max_planes];
-    to[g]->make_open(batch);
+  for (int g = 0; g < l.targets; ++g) {
+    if (!formed[g]) continue;
+    to[g]->make_open(extent);
     to[g]->planes(part);
-    strided[static_cast<std::size_t>(i)].temporary->planes(from);
+    const int bytes = l.bytes[l.target_plane[g]];
+    index_t size = inner_size * bytes;
+    for (int d = 0; d < levels; ++d) size *= extent[d];
     for (int q = 0; q < px; ++q) {
       index_t stride[run::max_rank];
+      std::memcpy(stride, r.target_stride + g * rank, row);
       for (int d = 0; d < levels; ++d) stride[d] = part[q].extent[d] == 1 ? 0 : part[q].stride[d];
-      for (int d = levels; d < rank; ++d) stride[d] = r.target_stride[g * rank + d];
-      l.add[g](part[q].ptr + r.target[g].offset * l.bytes[l.target_plane[g]], stride, from[q].ptr, x, rank);
+      l.add[g](part[q].ptr + r.target[g].offset * bytes, stride, formed[g] + q * size, extent, rank);
     }
   }
 }
 
-/// Notes one leaf after the other in a back_record.
-template <int Full, int InnerLevels, int Own> struct target_noter {  // Own: axes of the leaf itself
-  const back_record& r;
-  int& targets;
-  index_t* next_stride() const {
-    index_t* s = r.target_stride + targets * Full;
-    for (int d = 0; d < Full; ++d) s[d] = 0;
-    return s;
-  }
-  void scalar(const auto& v) const {
-    next_stride();
-    if (v.active()) r.target[targets].scalar = v.ref();
-    ++targets;
-  }
-  template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {
-    index_t* s = next_stride();
-    back_target& t = r.target[targets++];
-    if (!slot) return;
-    constexpr int outer = Q - Own;  // batch axes outside the tape
-    t.id = slot->id;
-    t.offset = m.offset;
-    for (int d = 0; d < outer; ++d) s[InnerLevels + d] = m.extent[d] == 1 ? 0 : m.stride[d];
-    for (int d = 0; d < Own; ++d) s[Full - Own + d] = m.extent[outer + d] == 1 ? 0 : m.stride[outer + d];
-  }
+struct leaf_axes {
+  const index_t *extent, *stride;
+  int count, batch;  // batch axes come first
 };
-/// The elements of a plane in a store of their own, row-major; `p` then describes that.
-template <class T, int Q> TTENSOR_NOINLINE store<T> copied(plane<Q>& p) {
-  store<T> s = store<T>::make(shape::size(p.extent));
-  T* to = s.writable();
-  dims<Q> i{};
-  for (index_t k = 0; k < s.size(); ++k) {
-    index_t at = 0;
-    for (int d = 0; d < Q; ++d) at += i[d] * p.stride[d];
-    to[k] = static_cast<const T*>(p.ptr)[at];
-    for (int d = Q - 1; d >= 0 && ++i[d] == p.extent[d]; --d) i[d] = 0;
-  }
-  p.ptr = s.data();
-  p.stride = shape::row_major(p.extent);
-  return s;
-}
+/// Notes one leaf after the other in a back_record. Of a leaf's type it is told numbers, so it is compiled once.
 struct leaf_noter {
   back_record r;
-  std::uint64_t keep;  // bit per leaf: a rule reads its value
+  int rank, inner_levels;
+  std::uint64_t kept;  // bit per leaf: a rule reads its value
+  void (leaf_noter::*save)(saved_value&, index_t*, mem::block*, int, const leaf_axes&) const;  // null: without keep
   int leaf = 0, values = 0, targets = 0;
-  template <int Full, int InnerLevels, class L> TTENSOR_NOINLINE void note(const L& l) {
-    constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
-    const bool kept = keep >> leaf++ & 1u;
-    run::nest_plane n;
-    for (int d = 0; d < Full; ++d) n.stride[d] = 0;
+  std::uint64_t serial = 0;  // of the tape; 0: no leaf is active
+  bool mixed = false;
+
+  template <class L> TTENSOR_NOINLINE void note(const L& l) {
     l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
-      eval_detail::align<Full>(n, p, batch_levels_v<typename L::scalar>);
-      saved_value& s = r.value[values];
-      s.uniform = uniform;
-      if (uniform) {
-        std::memcpy(s.bytes, p.ptr, sizeof(T));
-      } else if (kept && p.holder) {
-        s.keep = mem::block_ref(p.holder);
-        s.ptr = p.ptr;
-      } else if (kept) {  // elements of a fixed tensor or of borrowed memory: the tape takes a copy
-        plane<Q> own = p;
-        const store<T> copy = copied<T>(own);
-        s.keep = mem::block_ref(copy.block());
-        s.ptr = own.ptr;
-        eval_detail::align<Full>(n, own, batch_levels_v<typename L::scalar>);
-      }
-      for (int d = 0; d < Full; ++d) r.value_stride[values * Full + d] = n.stride[d];
-      ++values;
+      constexpr int bytes = static_cast<int>(sizeof(T)), levels = batch_levels_v<typename L::scalar>;
+      value(p.ptr, p.holder, bytes, run::is_uniform_v<eval_detail::leaf_core<L>>, {p.extent.v, p.stride.v, Q, levels});
     });
-    if constexpr (can_carry<L>()) each_taped(l, target_noter<Full, InnerLevels, L::rank>{r, targets});
+    if constexpr (can_carry<L>()) each_taped(l, own<L::rank>{*this});
+    ++leaf;
+  }
+
+  /// Makes a value last. Elements of a fixed tensor or of borrowed memory have no holder: the tape takes a copy, row-major.
+  TTENSOR_NOINLINE void hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const {
+    mem::block_ref& keep = r.keep[&s - r.value];
+    if (holder) {
+      keep = mem::block_ref(holder);
+      return;
+    }
+    index_t n = 1, i[run::max_rank]{}, stride[run::max_rank];
+    for (int d = a.count - 1; d >= 0; --d) {
+      stride[d] = n;
+      n *= a.extent[d];
+    }
+    const mem::cell_ref own(static_cast<std::size_t>(n * bytes));
+    char* next = static_cast<char*>(own.data());
+    for (index_t k = 0; k < n; ++k, next += bytes) {
+      index_t at = 0;
+      for (int d = 0; d < a.count; ++d) at += i[d] * a.stride[d];
+      std::memcpy(next, static_cast<const char*>(s.ptr) + at * bytes, static_cast<std::size_t>(bytes));
+      for (int d = a.count - 1; d >= 0 && ++i[d] == a.extent[d]; --d) i[d] = 0;
+    }
+    s.ptr = own.data();
+    keep = own.value();
+    align(to, {a.extent, stride, a.count, a.batch}, 0);
+  }
+
+ private:
+  template <int R> struct own {  // axes of the leaf itself
+    leaf_noter& n;
+    void scalar(const auto& v) const { n.target(v.active() ? v.serial() : 0, {0, v.active() ? v.ref() : adjoint_ref{}, 0}, {nullptr, nullptr, 0, 0}); }
+    template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {  // batch axes outside the tape lead the map
+      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, {m.extent.v, m.stride.v, Q, Q - R});
+      else n.target(0, {}, {nullptr, nullptr, 0, 0});
+    }
+  };
+  /// Strides over the statement's axes; the leaf's batch axes begin at `first`.
+  TTENSOR_NOINLINE void align(index_t* to, const leaf_axes& a, int first) const {
+    for (int d = 0; d < rank; ++d) to[d] = 0;
+    for (int d = 0; d < a.count; ++d) to[d < a.batch ? first + d : rank - a.count + d] = a.extent[d] == 1 ? 0 : a.stride[d];
+  }
+  TTENSOR_NOINLINE void target(std::uint64_t on, const back_target& t, const leaf_axes& a) {
+    if (on != 0) {
+      mixed = mixed || (serial != 0 && serial != on);
+      serial = on;
+    }
+    r.target[targets] = t;
+    align(r.target_stride + targets++ * rank, a, inner_levels);
+  }
+  TTENSOR_NOINLINE void value(const void* ptr, mem::block* holder, int bytes, bool uniform, const leaf_axes& a) {
+    saved_value& s = r.value[values];
+    index_t* stride = r.value_stride + values++ * rank;
+    align(stride, a, 0);
+    s.uniform = uniform;
+    s.ptr = nullptr;
+    if (uniform) std::memcpy(s.bytes, ptr, static_cast<std::size_t>(bytes));
+    else if (kept >> leaf & 1u) s.ptr = ptr;
+    if (s.ptr && save) (this->*save)(s, stride, holder, bytes, a);
   }
 };
 

@@ -166,7 +166,7 @@ template <class S, class E> struct nested_statement_node final : tape_node {
       axis_set<D> every;
       for (bool& r : every.reduced) r = true;
       const X total = sum_rule<X>::template evaluate<false>(part, part.map.extent, every).scalar();
-      scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), s.ref().bits, total);
+      add_adjoint<X>(t, s.ref(), total);
     }
     template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {
       const auto part = plane_of<P>(g, vars - 1 - k++);

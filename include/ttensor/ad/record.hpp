@@ -3,13 +3,17 @@
 // A statement of scalar S = D<var<X>> (D: duals and batch levels outside the tape) has one slot for every plane of D. The
 // node keeps nothing per element but the leaves that some derivative rule reads; values are recomputed in the loop.
 #pragma once
-#include "../ops/power.hpp"
 #include "../expr/merge.hpp"
-#include "backward.hpp"
+#include "sum_gradient.hpp"
 
 TTENSOR_BEGIN
 
 namespace ad {
+/// Throws when the active leaves of an expression are on several tapes; 0 when the one they are on records nothing.
+TTENSOR_NOINLINE inline std::uint64_t checked_serial(std::uint64_t serial, bool mixed) {
+  if (mixed) tapes::mixed_levels();
+  return serial <= tapes::silent ? 0 : serial;
+}
 template <class S, class E, bool Value = false> struct statement_record {
   using X = taped_t<S>;
   using leaf_list = leaves_of_t<E>;
@@ -57,14 +61,21 @@ template <class S, class E, bool Value = false> struct statement_record {
                                       target_plane.v, adders.v, &kernel::sums, full == 1 && !run::has_threads ? run::run_line_sum : run::run_nest_sum, kernel::cost, Value};
   index_t extent[full + 1], value_stride[value_planes * full + 1], target_stride[target_count * full + 1];
   saved_value value[value_planes + 1];
+  struct nothing {
+    static constexpr mem::block_ref* v = nullptr;
+  };
+  std::conditional_t<Value, nothing, array<mem::block_ref, value_planes>> keep;
   back_target target[target_count + 1];
+  std::uint64_t serial;  // of the tape of its active leaves
 
   statement_record(const E& e, const dims<full>& x) {
     for (int d = 0; d < full; ++d) extent[d] = x[d];
-    leaf_noter n{view(), info::kept()};
-    e.leaves([&](const auto& l) { n.template note<full, inner_levels>(l); });
+    leaf_noter n{view(), full, inner_levels, info::kept(), nullptr};
+    if constexpr (!Value) n.save = &leaf_noter::hold;
+    e.leaves([&](const auto& l) { n.note(l); });
+    serial = checked_serial(n.serial, n.mixed);
   }
-  back_record view() { return {extent, value, value_stride, target, target_stride}; }
+  back_record view() { return {extent, value, keep.v, value_stride, target, target_stride}; }
 };
 
 template <class X> void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride);
@@ -92,127 +103,20 @@ template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l,
     cotangent[k] = s.live ? &s : nullptr;
   }
   if (!any) return;
-  std::vector<std::unique_ptr<slot_base>> scalars;
+  std::unique_ptr<adjoint_slot<X>[]> scalars;
   for (int g = 0; g < l.targets; ++g) {
     to[g] = r.target[g].id ? &t.slot(r.target[g].id) : nullptr;
-    if (!to[g] && r.target[g].scalar.valid()) {
-      scalars.push_back(t.slot(out[0]).another(1));
-      to[g] = scalars.back().get();
-    }
+    if (to[g] || !r.target[g].scalar.valid()) continue;
+    if (!scalars) scalars = std::make_unique<adjoint_slot<X>[]>(static_cast<std::size_t>(l.targets));
+    to[g] = &scalars[static_cast<std::size_t>(g)];
+    to[g]->size = 1;
   }
   run_back(l, r, cotangent, out_stride, to, nullptr);
   ++tapes::stats.backward_loops;
-  if (!scalars.empty())
+  if (scalars)
     for (int g = 0; g < l.targets; ++g)
-      if (to[g] && r.target[g].id == 0)
-        scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), r.target[g].scalar.bits, static_cast<adjoint_slot<X>&>(*to[g]).adjoint.get(0));
+      if (to[g] && r.target[g].id == 0) add_adjoint<X>(t, r.target[g].scalar, scalars[static_cast<std::size_t>(g)].adjoint.get(0));
   for (int k = 0; k < l.vars; ++k) t.slot(out[k]).drop();
-}
-
-// ---- sums of costly statements: value and gradient in one loop -----------------------------------------------------------
-// The cotangent of a sum is one number, so the gradient of the statement is computed together with its value, and the
-// backward pass hands it over, scaled. Computing it later would mean to compute the values twice. Statements that are cheap
-// to recompute keep nothing instead.
-template <class Op> inline constexpr bool is_costly_v = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, pow_op>;
-template <int K> constexpr bool costly(ld<K>) { return false; }
-template <class Op, int... I> constexpr bool costly(ins<Op, I...>) { return is_costly_v<Op>; }
-template <int Root, class... Ins> constexpr bool any_costly(program<Root, Ins...>) { return (costly(Ins{}) || ...); }
-/// to[i] = by * from[i], or to[i] += that; a zero absorbs what it meets.
-template <class X> TTENSOR_NOINLINE void scale(X* to, const X* from, index_t n, X by, bool add) {
-  constexpr int N = native_width_v<X>;
-  index_t i = 0;
-  auto one = [&]<class V>(const V& v, const V& old) { return add ? apply<add_op>(old, apply<absorb_op>(V(by), v)) : apply<absorb_op>(V(by), v); };
-  for (; i + N <= n; i += N) store_as(one(load_as<pack<X, N>>(from + i), load_as<pack<X, N>>(to + i)), to + i);
-  for (; i < n; ++i) to[i] = one(from[i], to[i]);
-}
-/// Gradient of a sum: its pieces, for a cotangent of 1.
-template <class X> struct sum_node final : tape_node {
-  struct piece {
-    back_target target;
-    std::unique_ptr<slot_base> gradient;
-    index_t first_stride = -1;  // in strides, when the gradient has the statement's shape and not the slot's
-  };
-  std::vector<piece> pieces;
-  std::vector<index_t> extent, strides;
-  std::uint32_t out = 0;
-  void backward(tape& t) override {
-    adjoint_slot<X>& s = t.at<X>(out);
-    if (!s.live) return;
-    const X ct = s.adjoint.get(0);
-    s.drop();
-    for (piece& p : pieces) {
-      store<X>& g = static_cast<adjoint_slot<X>&>(*p.gradient).adjoint;
-      if (p.target.id == 0) {
-        scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), p.target.scalar.bits, X(apply<absorb_op>(ct, g.get(0))));
-        continue;
-      }
-      adjoint_slot<X>& to = t.at<X>(p.target.id);
-      const bool whole = p.first_stride < 0;
-      if (whole && !to.live && ct == X(1)) {  // shared until somebody adds to it
-        to.adjoint = g.value();
-        to.live = true;
-        continue;
-      }
-      const bool first = whole && !to.live;
-      if (first) to.make_fresh(nullptr);
-      if (whole) {
-        scale(to.adjoint.writable(), g.data(), g.size(), ct, !first);
-      } else {
-        store<X> piece_of = store<X>::make(g.size());
-        scale(piece_of.writable(), g.data(), g.size(), ct, false);
-        X* base = to.open().writable();
-        add_strided<X>(reinterpret_cast<char*>(base + p.target.offset), reinterpret_cast<const index_t*>(strides.data() + p.first_stride),
-                       reinterpret_cast<const char*>(piece_of.data()), extent.data(), static_cast<int>(extent.size()));
-      }
-    }
-  }
-};
-/// Runs the value kernel and pushes the node, if the statement is on a tape. Returns the value's slot, or 0.
-template <class X> TTENSOR_NOINLINE std::uint32_t run_sum(std::uint64_t serial, const back_layout& l, const back_record& r, X* value) {
-  slot_base* to[run::max_planes];
-  index_t whole[run::max_rank];
-  const index_t n = row_major(whole, r.extent, l.rank, 0);
-  arena::ptr<sum_node<X>> node;
-  if (serial != 0) {
-    tape& t = tapes::of<X>(serial);
-    node = t.make<sum_node<X>>();
-    node->pieces.reserve(static_cast<std::size_t>(l.targets));
-    for (int g = 0; g < l.targets; ++g) {
-      back_target& target = r.target[g];
-      to[g] = nullptr;
-      if (target.id == 0 && !target.scalar.valid()) continue;
-      typename sum_node<X>::piece p{target, {}, -1};
-      const index_t slot_size = target.id ? t.slot(target.id).size : 1;
-      index_t* stride = r.target_stride + g * l.rank;
-      if (slot_size > 2 * n + 16) {  // a small part of a large array: keep the part
-        p.first_stride = static_cast<index_t>(node->strides.size());
-        node->strides.insert(node->strides.end(), stride, stride + l.rank);
-        if (node->extent.empty()) node->extent.assign(r.extent, r.extent + l.rank);
-        for (int d = 0; d < l.rank; ++d) stride[d] = whole[d];
-        r.target[g].offset = 0;
-      } else {
-        for (int o = 0; o < g && target.id; ++o)
-          if (to[o] && r.target[o].id == target.id) to[g] = to[o];
-      }
-      if (to[g]) continue;
-      auto s = std::make_unique<adjoint_slot<X>>();
-      s->size = p.first_stride < 0 ? slot_size : n;
-      to[g] = s.get();
-      p.gradient = std::move(s);
-      node->pieces.push_back(std::move(p));
-    }
-  } else {
-    for (int g = 0; g < l.targets; ++g) to[g] = nullptr;
-  }
-  const index_t none = 0;
-  run_back(l, r, nullptr, &none, to, value);
-  if (serial == 0) return 0;
-  for (auto& p : node->pieces)
-    if (!p.gradient->live) p.gradient->make_open(&none);
-  tape& t = tapes::of<X>(serial);
-  auto& pushed = t.adopt(std::move(node));
-  pushed.out = t.new_slot<X>(1);
-  return pushed.out;
 }
 
 template <class S, class E> struct nested_statement_node;  // reverse over reverse: nested_reverse.hpp
@@ -238,8 +142,7 @@ template <class E> std::uint64_t serial_of(const E& e) {
   e.leaves([&]<class L>(const L& l) {
     if constexpr (can_carry<L>()) each_taped(l, serial_finder{serial, mixed});
   });
-  if (TTENSOR_UNLIKELY(mixed)) tapes::mixed_levels();
-  return serial <= tapes::silent ? 0 : serial;
+  return checked_serial(serial, mixed);
 }
 
 /// Moves the adjoint of a region of one slot to the slot of the value that was written there.
@@ -274,7 +177,7 @@ template <class S, class E, int F> void record(store<S>& y, const E& e, const di
   using X = taped_t<S>;
   const std::uint64_t serial = serial_of(e);
   if (serial == 0) return;
-  tape& t = tapes::of<X>(serial);
+  tape& t = tape::find(serial);
   using node_type = std::conditional_t<has_var_v<X>, nested_statement_node<S, E>, statement_node<S, E>>;
   auto& n = t.push<node_type>(e, extent, out_stride);
   int k = 0;
@@ -367,33 +270,35 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
 
  private:
   template <bool Columns, class E> static store<Q> recorded(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-    store<Q> y;
     using X = ad::taped_t<S>;
-    if constexpr (!Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q> && (std::is_same_v<X, double> || std::is_same_v<X, float>)) {
-      if constexpr (ad::any_costly(program_of<E>{})) return value_and_gradient<X>(e, shape);
+    constexpr bool together = [] {
+      constexpr bool plain = std::is_same_v<X, double> || std::is_same_v<X, float>;
+      if constexpr (plain && !Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q>) return ad::any_costly(program_of<E>{});
+      else return false;
+    }();
+    if constexpr (together) {
+      return value_and_gradient<X>(e, shape);
+    } else {
+      store<Q> y;
+      if constexpr (has_var_v<X>) y = ad::retape<Q>(sum_rule<ad::untaped_t<S>>::template evaluate<Columns>(ad::untape_expression(e), shape, set));
+      else y = evaluate_reduction<sum_op, Columns, S>(e, shape, set);
+      if constexpr (is_differentiable_v<elem_t<S>>) {
+        const auto extent = ad::iteration_extent<S>(e, shape);
+        auto inner = extent;
+        for (int d = 0; d < batch_levels_v<X>; ++d) inner[d] = 1;
+        ad::record(y, e, extent, reduce_detail::output_strides(inner, set));
+      }
+      return y;
     }
-    if constexpr (has_var_v<ad::taped_t<S>>) y = ad::retape<Q>(sum_rule<ad::untaped_t<S>>::template evaluate<Columns>(ad::untape_expression(e), shape, set));
-    else y = evaluate_reduction<sum_op, Columns, S>(e, shape, set);
-    if constexpr (is_differentiable_v<elem_t<S>>) {
-      const auto extent = ad::iteration_extent<S>(e, shape);
-      auto inner = extent;
-      for (int d = 0; d < batch_levels_v<ad::taped_t<S>>; ++d) inner[d] = 1;
-      ad::record(y, e, extent, reduce_detail::output_strides(inner, set));
-    }
-    return y;
   }
 
   template <class X, class E> static store<S> value_and_gradient(const E& e, const dims<E::rank>& shape) {
     if constexpr (merged<E>::exists)
       if (merged<E>::holds(e)) return value_and_gradient<X>(merged<E>::bound(e), shape);
     using record = ad::statement_record<S, E, true>;
-    const std::uint64_t serial = ad::serial_of(e);
     record r(e, shape);
-    store<X> v = store<X>::make(1);
-    v.set(0, X(0));
-    const std::uint32_t id = ad::run_sum<X>(serial, record::layout, r.view(), v.writable());
     ++counts.loops;
-    return store<S>(static_cast<store<X>&&>(v), id ? token_ref(serial, id) : token_ref());
+    return ad::run_sum<X>(r.serial, record::layout, r.view());
   }
 };
 

@@ -1,5 +1,6 @@
 // The tape of scalars: entries of partials, one an operation or, where results are consumed as temporaries, one a statement.
 #pragma once
+#include <algorithm>
 #include "../ops/complex.hpp"
 #include "tape.hpp"
 
@@ -41,10 +42,11 @@ template <class X> struct scalar_pool final : tape::pool_base {
     static_cast<void>(pairs.room(std::exchange(ended_pairs, 0)));
     static_cast<void>(ends.room(std::exchange(ended_entries, 0)));
   }
-  ~scalar_pool() override {
+  ~scalar_pool() {
     ended_pairs = std::min(pairs.size(), most_reserved);
     ended_entries = std::min(ends.size(), most_reserved);
   }
+  void destroy() override { delete this; }
   std::size_t mark() override {
     stop();
     return ends.size();
@@ -57,6 +59,10 @@ template <class X> struct scalar_pool final : tape::pool_base {
   }
 
   void clear_adjoints() override { adjoint.resize(0); }
+  void add(std::size_t entry, const void* x) override {
+    ready();
+    adjoint[entry] = X(apply<add_op>(adjoint[entry], *static_cast<const X*>(x)));
+  }
 
   TTENSOR_INLINE std::size_t begin_of(std::size_t i) const { return i ? ends[i - 1] : 0; }
   /// Before an entry: the run of scalars goes on if it is the last that the tape recorded.
@@ -137,10 +143,6 @@ template <class X> struct scalar_pool final : tape::pool_base {
     std::uint32_t id_ = 0;
     X* base_ = nullptr;
   };
-  static void add(tape& t, scalar_pool& p, std::uint64_t ref, const X& x) {
-    p.ready();
-    cursor(t).add(p.adjoint.data(), ref, x);
-  }
   void sweep(tape& t, std::size_t first, std::size_t last) {
     ready();
     cursor c(t);
@@ -181,6 +183,14 @@ template <class X> struct scalar_pool final : tape::pool_base {
   }
 };
 
+/// Adds x to the adjoint that `ref` names.
+template <class X> void add_adjoint(tape& t, adjoint_ref ref, const X& x) {
+  if (ref.id() == 0) return t.known_pool<scalar_pool<X>>()->add(ref.offset(), &x);
+  store<X>& a = t.at<X>(ref.id()).open();
+  const index_t i = static_cast<index_t>(ref.offset());
+  a.set(i, X(apply<add_op>(a.get(i), x)));
+}
+
 /// Moves the adjoint of a scalar to the scalar of another element type that it was converted from.
 template <class X, class Y> struct element_change final : tape_node {
   adjoint_ref from, to;
@@ -189,7 +199,7 @@ template <class X, class Y> struct element_change final : tape_node {
     auto& pool = t.pool<scalar_pool<Y>>();
     pool.ready();
     Y& a = pool.adjoint[to.offset()];
-    scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), from.bits, X(ttensor::apply<cast_op<elem_t<X>>>(a)));
+    add_adjoint<X>(t, from, X(ttensor::apply<cast_op<elem_t<X>>>(a)));
     a = Y(0);
   }
 };

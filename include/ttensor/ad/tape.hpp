@@ -3,7 +3,6 @@
 // The sweep is a loop over nodes in reverse order of recording: no recursion, each node once, after all its consumers.
 // Recording is per thread. A value whose tape does not record on this thread cannot be recorded: level_error.
 #pragma once
-#include <memory>
 #include <vector>
 #include "../tensor/store.hpp"
 #include "tape_memory.hpp"
@@ -13,8 +12,11 @@ TTENSOR_BEGIN
 class tape;
 struct tape_node {
   tape_node* earlier = nullptr;
+  void (*destroy)(tape_node*) = nullptr;  // null: nothing to do. Not a virtual destructor, which compiles every node's twice
   virtual void backward(tape& t) = 0;
-  virtual ~tape_node() = default;
+
+ protected:
+  ~tape_node() = default;
 };
 /// One buffer of an adjoint: its batch axes, oldest first.
 struct adjoint_plane {
@@ -22,21 +24,22 @@ struct adjoint_plane {
   index_t extent[8], stride[8];
 };
 /// A value with an adjoint. The adjoint appears when the sweep first adds to it, and is dropped when it has been used. What
-/// the sweep of statements needs is virtual, so that it is compiled once and not once a statement.
+/// the sweep of statements needs is virtual, so that it is compiled once and not once a statement. A slot that was dropped owns nothing.
 struct slot_base {
   index_t size = 0;  // elements of the value
   bool live = false;
-  virtual ~slot_base() = default;
   virtual void make_fresh(const index_t* batch) = 0;  // live, elements not initialised
   virtual void make_open(const index_t* batch) = 0;   // live, ready to be added to in place
   virtual void drop() = 0;
   virtual int planes(adjoint_plane* to) = 0;
-  virtual std::unique_ptr<slot_base> another(index_t n) const = 0;
+
+ protected:
+  ~slot_base() = default;
 };
 template <class X> struct adjoint_slot final : slot_base {
   store<X> adjoint;
   /// Ready to be added to: zeros where nothing was added yet. Batch extents grow to at least `b`.
-  store<X>& open(const dims<batch_levels_v<X>>& b = ones<batch_levels_v<X>>()) {
+  TTENSOR_NOINLINE store<X>& open(const dims<batch_levels_v<X>>& b = ones<batch_levels_v<X>>()) {
     if (!live) {
       adjoint = store<X>::make(size, b);
       adjoint.zero();
@@ -46,18 +49,18 @@ template <class X> struct adjoint_slot final : slot_base {
     }
     return adjoint;
   }
-  void make_fresh(const index_t* batch) override {
+  TTENSOR_NOINLINE void make_fresh(const index_t* batch) override {
     adjoint = store<X>::make(size, extents(batch));
     live = true;
   }
-  void make_open(const index_t* batch) override {
+  TTENSOR_NOINLINE void make_open(const index_t* batch) override {
     open(extents(batch)).cells([](auto& c) { static_cast<void>(c.writable()); });
   }
-  void drop() override {
+  TTENSOR_NOINLINE void drop() override {
     live = false;
     adjoint = {};
   }
-  int planes(adjoint_plane* to) override {
+  TTENSOR_NOINLINE int planes(adjoint_plane* to) override {
     int k = 0;
     adjoint.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>& be, const dims<B>& bs, mem::block*) {
       static_assert(B <= 8, "ttensor: at most eight nested vmaps inside reverse mode");
@@ -66,11 +69,6 @@ template <class X> struct adjoint_slot final : slot_base {
       ++k;
     });
     return k;
-  }
-  std::unique_ptr<slot_base> another(index_t n) const override {
-    auto s = std::make_unique<adjoint_slot>();
-    s->size = n;
-    return s;
   }
 
  private:
@@ -110,24 +108,33 @@ inline constinit thread_local statistics stats{};
 
 class tape {
  public:
+  /// Typed storage of scalar entries (scalar_tape.hpp). Virtual, so that what records arrays only compiles none.
   struct pool_base {
+    const char* key = nullptr;
+    pool_base* next = nullptr;
     virtual std::size_t mark() = 0;  // entries so far; later ones start a run of their own
     virtual void rewind(std::size_t entries) = 0;
     virtual void clear_adjoints() = 0;
-    virtual ~pool_base() = default;
+    virtual void add(std::size_t entry, const void* x) = 0;  // to the adjoint of an entry
+    virtual void destroy() = 0;
+
+   protected:
+    ~pool_base() = default;
   };
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
   const void* frame = nullptr;  // of the call that records: locals of younger frames die before the sweep
 
-  tape() { record(true); }
+  TTENSOR_NOINLINE tape() { record(true); }
   tape(const tape&) = delete;
-  ~tape() {
+  TTENSOR_NOINLINE ~tape() {
     record(false);
     drop_until(nullptr);
+    drop_slots(0);
+    while (pool_base* p = pools_) pools_ = p->next, p->destroy();
   }
   bool recording() const { return recording_; }
   /// Starts or stops recording, on this thread. A tape that does not record may be swept and dropped by another thread.
-  void record(bool on) {
+  TTENSOR_NOINLINE void record(bool on) {
     if (on == recording_) return;
     ++tapes::moment;
     recording_ = on;
@@ -146,28 +153,28 @@ class tape {
     return t;
   }
   /// The same; level_error if there is none.
-  static tape& find(std::uint64_t serial) {
+  TTENSOR_NOINLINE static tape& find(std::uint64_t serial) {
     if (tape* t = recording_as(serial)) return *t;
     tapes::not_live();
   }
-  template <class X> std::uint32_t new_slot(index_t size) {
-    auto s = memory_.make<adjoint_slot<X>>();
+  template <class X> TTENSOR_NOINLINE std::uint32_t new_slot(index_t size) {
+    slot_base* s = memory_.make<adjoint_slot<X>>();
     s->size = size;
-    slots_.push(std::move(s));
+    slots_.push(s);
     return static_cast<std::uint32_t>(slots_.size());  // 0 is the scalars
   }
   slot_base& slot(std::uint32_t id) { return *slots_[id - 1]; }
   template <class X> adjoint_slot<X>& at(std::uint32_t id) { return static_cast<adjoint_slot<X>&>(*slots_[id - 1]); }
-  template <class Node, class... A> Node& push(A&&... a) { return adopt(make<Node>(static_cast<A&&>(a)...)); }
-  /// A node that is not on the tape yet; it may be dropped.
-  template <class Node, class... A> arena::ptr<Node> make(A&&... a) { return memory_.make<Node>(static_cast<A&&>(a)...); }
-  template <class Node> Node& adopt(arena::ptr<Node> n) {
+  template <class Node, class... A> Node& push(A&&... a) {
+    Node* n = memory_.make<Node>(static_cast<A&&>(a)...);
+    if constexpr (!std::is_trivially_destructible_v<Node>) n->destroy = [](tape_node* p) { static_cast<Node*>(p)->~Node(); };
     n->earlier = last_;
-    last_ = n.get();
+    last_ = n;
     ++tapes::moment;
     ++tapes::stats.nodes;
-    return *n.release();
+    return *n;
   }
+  arena& memory() { return memory_; }  // for what a node keeps; nodes destroy it
   tape_node* last() const { return last_; }
   std::size_t slot_count() const { return slots_.size(); }
   std::size_t node_count() const {
@@ -180,21 +187,16 @@ class tape {
   void clear_adjoints() {
     for (std::size_t i = 0; i < slots_.size(); ++i)
       if (slots_[i]->live) slots_[i]->drop();
-    for (auto& e : pools_) e.pool->clear_adjoints();
+    for (pool_base* p = pools_; p; p = p->next) p->clear_adjoints();
   }
   /// Runs every node once, newest first. Adjoints must have been seeded.
   void sweep() { sweep_since({}); }
-  template <class Pool> Pool& pool() {  // typed storage of scalar entries; see scalar_tape.hpp
-    static constexpr char key = 0;
-    if (TTENSOR_LIKELY(last_key_ == &key)) return *static_cast<Pool*>(last_pool_);
-    return *static_cast<Pool*>(find_pool(&key, [] { return std::unique_ptr<pool_base>(new Pool); }));
+  template <class Pool> Pool& pool() {
+    if (TTENSOR_LIKELY(last_key_ == &pool_key<Pool>)) return *static_cast<Pool*>(last_pool_);
+    return *static_cast<Pool*>(other_pool<Pool>());
   }
-  template <class Make> TTENSOR_NOINLINE pool_base* find_pool(const char* key, Make make) {
-    for (auto& p : pools_)
-      if (p.key == key) return last_key_ = key, last_pool_ = p.pool.get();
-    pools_.push_back({key, make()});
-    return last_key_ = key, last_pool_ = pools_.back().pool.get();
-  }
+  /// The pool if there is one, or null.
+  template <class Pool> pool_base* known_pool() { return find_pool(&pool_key<Pool>); }
   /// A moment of recording, to which the tape can go back.
   struct position {
     tape_node* last = nullptr;
@@ -205,19 +207,20 @@ class tape {
   position mark() {
     ++tapes::moment;
     position p{last_, slots_.size(), memory_.position(), {}};
-    for (auto& e : pools_) p.entries.push_back(e.pool->mark());
+    for (pool_base* e = pools_; e; e = e->next) p.entries.push_back(e->mark());
     return p;
   }
   /// Drops what was recorded since; values that still name it must be gone.
   void rewind(const position& p) {
     ++tapes::moment;
     drop_until(p.last);
-    slots_.resize(p.slots);
+    drop_slots(p.slots);
     memory_.rewind(p.memory);
-    for (std::size_t i = 0; i < pools_.size(); ++i) pools_[i].pool->rewind(i < p.entries.size() ? p.entries[i] : 0);
+    std::size_t i = 0;
+    for (pool_base* e = pools_; e; e = e->next, ++i) e->rewind(i < p.entries.size() ? p.entries[i] : 0);
   }
   /// Runs the nodes recorded since, newest first.
-  void sweep_since(const position& p) {
+  TTENSOR_NOINLINE void sweep_since(const position& p) {
     struct silence {
       tape& t;
       bool was = t.recording_;
@@ -231,20 +234,35 @@ class tape {
   void drop_until(tape_node* n) {
     while (last_ != n) {
       tape_node* e = last_->earlier;
-      last_->~tape_node();
+      if (last_->destroy) last_->destroy(last_);
       last_ = e;
     }
   }
-  struct pool_entry {
-    const char* key;
-    std::unique_ptr<pool_base> pool;
-  };
+  void drop_slots(std::size_t from) {
+    for (std::size_t i = from; i < slots_.size(); ++i) slots_[i]->drop();
+    slots_.resize(from);
+  }
+  template <class Pool> static constexpr char pool_key = 0;
+  TTENSOR_NOINLINE pool_base* find_pool(const char* key) {
+    pool_base* p = pools_;
+    while (p && p->key != key) p = p->next;
+    if (p) last_key_ = key, last_pool_ = p;
+    return p;
+  }
+  template <class Pool> TTENSOR_NOINLINE pool_base* other_pool() {
+    if (pool_base* p = known_pool<Pool>()) return p;
+    pool_base** end = &pools_;
+    while (*end) end = &(*end)->next;
+    *end = new Pool;
+    (*end)->key = &pool_key<Pool>;
+    return known_pool<Pool>();
+  }
   bool recording_ = false;
   tape* older_ = nullptr;
   tape_node* last_ = nullptr;
   arena memory_;  // of nodes and slots
-  growing<arena::ptr<slot_base>> slots_;
-  std::vector<pool_entry> pools_;
+  growing<slot_base*> slots_;
+  pool_base* pools_ = nullptr;  // oldest first
   const char* last_key_ = nullptr;  // of the pool that was asked for last
   pool_base* last_pool_ = nullptr;
 };

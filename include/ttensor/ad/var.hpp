@@ -125,7 +125,7 @@ template <class T> struct kind_rule<var<T>> {
       Y& a = pool.adjoint[from.offset()];
       const Y ct = a;
       if (pool.begin_of(from.offset()) == pool.ends[from.offset()]) a = Y(0);  // nobody else takes it
-      scalar_pool<Z>::add(t, t.pool<scalar_pool<Z>>(), to.bits, adjoint(sweeping::reverse_term<Op>(ct, p)));
+      add_adjoint<Z>(t, to, adjoint(sweeping::reverse_term<Op>(ct, p)));
     }
     template <class D> static Z adjoint(const D& d) {
       if constexpr (depth_v<Z> == 0) return convert_value<Z>(d);
@@ -255,7 +255,7 @@ template <class T> class store<var<T>> {
   void set(index_t i, const S& v) { write(i, S(v)); }
   void set(index_t i, S&& v) { write(i, static_cast<S&&>(v)); }
   void zero() { cell_->value.zero(); }
-  snapshot<S, false> bare() const {
+  TTENSOR_NOINLINE snapshot<S, false> bare() const {  // of many leaves in one tree
     if (!cell_) return {};
     return {cell_->value.bare(), token_ref(cell_->slot).release()};
   }

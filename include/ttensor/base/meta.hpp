@@ -66,7 +66,12 @@ TTENSOR_NO_EXEC_CHECK  // f may be a host function; on a lambda the check could 
 template <class F, int... I> TTENSOR_HD TTENSOR_INLINE constexpr void each_index(F& f, std::integer_sequence<int, I...>) {
   (f(std::integral_constant<int, I>{}), ...);
 }
+template <class F, class B, int... I> constexpr decltype(auto) spread(F& f, B& b, std::integer_sequence<int, I...>) { return f(ttensor::at<I>(b)...); }
 }  // namespace meta
+/// f(values of the bundle...).
+template <class F, class... T> constexpr decltype(auto) spread(const F& f, const bundle<T...>& b) {
+  return meta::spread(f, b, std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
+}
 /// Calls f(integral_constant<int, 0>), ..., f(integral_constant<int, N - 1>) in order.
 TTENSOR_NO_EXEC_CHECK
 template <int N, class F> TTENSOR_HD TTENSOR_INLINE constexpr void static_for(F&& f) {

@@ -90,7 +90,7 @@ template <class Key> struct hand_over {
     const output& o = out[k++];
     if (!o.live || !o.live(t, o)) return;
     const X ct = take_scalar<X>(t, o);
-    if (v.active() && v.serial() == t.serial) scalar_pool<X>::add(t, t.pool<scalar_pool<X>>(), v.ref().bits, ct);
+    if (v.active() && v.serial() == t.serial) add_adjoint<X>(t, v.ref(), ct);
   }
   template <class T, int N> void scalar(const dual<T, N>& v) const {
     scalar(v.value);

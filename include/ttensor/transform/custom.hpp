@@ -149,13 +149,12 @@ template <class C> struct give_gradient {
       constexpr int Q = std::remove_cvref_t<decltype(l)>::rank, levels = Q - R;
       if constexpr (is_var_v<A>) {
         if (!a.active() || a.serial() != t.serial) return;
-        auto& pool = t.pool<scalar_pool<X>>();
         if constexpr (Q == 0) {
-          scalar_pool<X>::add(t, pool, a.ref().bits, g.elements().get(0));
+          add_adjoint<X>(t, a.ref(), g.elements().get(0));
         } else {
           axis_set<Q> every;
           for (bool& r : every.reduced) r = true;
-          scalar_pool<X>::add(t, pool, a.ref().bits, sum_rule<X>::template evaluate<false>(l, l.shape(), every).scalar());
+          add_adjoint<X>(t, a.ref(), sum_rule<X>::template evaluate<false>(l, l.shape(), every).scalar());
         }
       } else {
         layout_map<Q> m{0, l.map.extent, {}};

@@ -41,7 +41,7 @@ template <class C, class F, class... A> class tangent_map {
   template <class S> struct call_of;
   template <int... I> struct call_of<std::integer_sequence<int, I...>> { using type = reverse_detail::call<B, type_list<A...>, I...>; };
   using K = typename call_of<std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>>::type;
-  using R = tree::evaluated_t<decltype(std::apply(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
+  using R = tree::evaluated_t<decltype(spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
   using G = std::tuple<tree::rebind_t<tree::lift_to<B>, A>...>;   // of the sweep: linear in the cotangent
   using Ct = tree::rebind_t<tree::lift_to<B>, R>;
   using Y = tree::rebind_t<tree::lift_to<C>, R>;
@@ -50,7 +50,7 @@ template <class C, class F, class... A> class tangent_map {
   /// Both tapes, shared by the map and its transpose.
   struct recording {
     std::tuple<A...> a;
-    std::shared_ptr<tape> first, second;
+    tape second, first;  // the older one first
     std::optional<typename K::wrapped> w;
     std::optional<R> r;
     std::optional<Y> y;
@@ -66,9 +66,9 @@ template <class C, class F, class... A> class tangent_map {
     }
     tangent_map transpose() const { return tangent_map(m); }
     template <class V> auto apply(const V& ct) const {
-      m->first->clear_adjoints();
-      tree::for_each(reverse_detail::seed_leaf{*m->first}, *m->r, ct);
-      m->first->sweep();
+      m->first.clear_adjoints();
+      tree::for_each(reverse_detail::seed_leaf{m->first}, *m->r, ct);
+      m->first.sweep();
       const G g(gradients(*m));
       X x = tree::map<X>(reverse_detail::strip_leaf{}, g);
       if constexpr (sizeof...(A) == 1) return std::get<0>(x);
@@ -79,18 +79,16 @@ template <class C, class F, class... A> class tangent_map {
  public:
   static constexpr bool ttensor_captureless = false;
   tangent_map(const F& f, const A&... a) : m_(std::make_shared<recording>(a...)) {
-    reverse_detail::level<C> second;  // opened first: the older of the two
-    m_->second = second.share();
-    reverse_detail::level<B> first;
-    m_->first = first.share();
-    m_->w.emplace(K::wrap(first.get(), a...));
-    m_->r.emplace(record_on(first.get(), [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, *m_->w)); }));
-    tree::for_each(reverse_detail::check_leaf<B>{first.get()}, *m_->r);
+    reverse_detail::level<C> second(m_->second);
+    reverse_detail::level<B> first(m_->first);
+    m_->w.emplace(K::wrap(m_->first, a...));
+    m_->r.emplace(record_on(m_->first, [&] { return tree::evaluate_all(spread(f, *m_->w)); }));
+    tree::for_each(reverse_detail::check_leaf<B>{m_->first}, *m_->r);
     first.close();
     m_->y.emplace(tree::map<Y>(reverse_detail::strip_leaf{}, tree::map<Ct>(reverse_detail::strip_leaf{}, *m_->r)));
-    m_->ct.emplace(tree::map<Ct>(linearize_detail::cotangent_leaf<C>{*m_->second}, *m_->y));
-    tree::for_each(reverse_detail::seed_leaf{first.get()}, *m_->r, *m_->ct);
-    first.get().sweep();
+    m_->ct.emplace(tree::map<Ct>(linearize_detail::cotangent_leaf<C>{m_->second}, *m_->y));
+    tree::for_each(reverse_detail::seed_leaf{m_->first}, *m_->r, *m_->ct);
+    m_->first.sweep();
     m_->g.emplace(gradients(*m_));
   }
   const Y& value() const { return *m_->y; }
@@ -104,17 +102,17 @@ template <class C, class F, class... A> class tangent_map {
   const Y& like() const { return *m_->y; }
   transposed_map transpose() const { return {m_}; }
   template <class... V> Y apply(const V&... v) const {
-    m_->second->clear_adjoints();
+    m_->second.clear_adjoints();
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (tree::require_like<linearize_detail::names>(std::get<I>(m_->a), v), ...);
-      (tree::for_each(reverse_detail::seed_leaf{*m_->second}, std::get<I>(*m_->g), v), ...);
+      (tree::for_each(reverse_detail::seed_leaf{m_->second}, std::get<I>(*m_->g), v), ...);
     }(std::index_sequence_for<A...>{});
-    m_->second->sweep();
-    return tree::map<Y>(reverse_detail::take_gradient{*m_->second}, *m_->ct);
+    m_->second.sweep();
+    return tree::map<Y>(reverse_detail::take_gradient{m_->second}, *m_->ct);
   }
 
  private:
-  static auto gradients(recording& m) { return K::gradients(*m.first, *m.w); }
+  static auto gradients(recording& m) { return K::gradients(m.first, *m.w); }
   std::shared_ptr<recording> m_;
 };
 template <class Y> struct probe_tangent_map {  // while an outer transform looks at types

@@ -5,25 +5,20 @@
 TTENSOR_BEGIN
 
 namespace reverse_detail {
-/// The tape of one call and its place as the recording tape for scalars over the chain C.
+/// While it is open, the tape of a call records scalars over the chain C.
 template <class C> class level {
  public:
-  level() : tape_(std::make_shared<tape>()), outer_(tapes::current<C>) { tapes::current<C> = tape_.get(); }
+  explicit level(tape& t) : tape_(&t), outer_(std::exchange(tapes::current<C>, &t)) {}
   level(const level&) = delete;
   ~level() { close(); }
   void close() {  // no more recording
-    if (!open_) return;
-    open_ = false;
-    tape_->record(false);
+    if (!tape_) return;
+    std::exchange(tape_, nullptr)->record(false);
     tapes::current<C> = outer_;
   }
-  tape& get() { return *tape_; }
-  std::shared_ptr<tape> share() { return tape_; }
 
  private:
-  std::shared_ptr<tape> tape_;
-  tape* outer_;
-  bool open_ = true;
+  tape *tape_, *outer_;
 };
 
 template <class X, class S> store<X> lifted(const store<S>& s) {  // the elements as scalars X of at least the same levels
@@ -33,14 +28,22 @@ template <class X, class S> store<X> lifted(const store<S>& s) {  // the element
     return statement_rule<X>::evaluate(leaf<S, 1>{s.snap(), layout_map<1>::row_major(n)}, n);
   }
 }
+/// Elements as an input of the tape.
+template <class X, class S> TTENSOR_NOINLINE store<var<X>> input(tape& t, const store<S>& s) {
+  return store<var<X>>(lifted<X>(s), token_ref(t.serial, t.new_slot<X>(s.size())));
+}
+/// The gradient of an input, taken out of the tape.
+template <class X> TTENSOR_NOINLINE store<X> gradient(tape& t, const store<var<X>>& x) {
+  adjoint_slot<X>& s = t.at<X>(x.slot()->id);
+  s.open();
+  s.live = false;
+  return static_cast<store<X>&&>(s.adjoint);
+}
 /// A leaf of the arguments as an input of the tape.
 struct wrap_leaf {
   tape& t;
   template <class S, auto Sh, class Out> Out operator()(const tensor<S, Sh>& x, std::type_identity<Out>) const {
-    using X = inner_t<typename Out::scalar>;
-    store<X> v = lifted<X>(x.elements());
-    const index_t n = v.size();
-    return Out(store<var<X>>(static_cast<store<X>&&>(v), token_ref(t.serial, t.new_slot<X>(n))), x.shape());
+    return Out(input<inner_t<typename Out::scalar>>(t, x.elements()), x.shape());
   }
   template <class S, class Out> requires(!tree::tensor_leaf<S>) Out operator()(const S& x, std::type_identity<Out>) const {
     using X = inner_t<Out>;
@@ -53,10 +56,7 @@ struct wrap_leaf {
 struct take_gradient {
   tape& t;
   template <class X, auto Sh, class Out> Out operator()(const tensor<var<X>, Sh>& x, std::type_identity<Out>) const {
-    auto& s = t.at<X>(x.elements().slot()->id);
-    if (!s.live) return Out(x.shape());
-    s.live = false;
-    return Out(static_cast<store<X>&&>(s.adjoint), x.shape());
+    return Out(gradient(t, x.elements()), x.shape());
   }
   template <class X, class Out> Out operator()(const var<X>& x, std::type_identity<Out>) const {
     auto& pool = t.pool<scalar_pool<X>>();
@@ -72,8 +72,7 @@ struct seed_leaf {
   tape& t;
   template <class X, class Ct> void operator()(const var<X>& y, const Ct& ct) const {
     if (!y.active() || y.serial() != t.serial) return;  // a constant, or a value of an older level
-    auto& pool = t.pool<scalar_pool<X>>();
-    scalar_pool<X>::add(t, pool, y.ref().bits, X(ct));
+    add_adjoint<X>(t, y.ref(), X(ct));
   }
   template <class X, auto Sh, class Ct> void operator()(const tensor<var<X>, Sh>& y, const Ct& ct) const {
     if (!y.elements().slot() || y.elements().slot()->tape_serial != t.serial) return;
@@ -189,17 +188,17 @@ template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
   }
   static_assert(distinct(), "ttensor: an argument number is given twice");
   using level_scalar = var<C>;
-  template <int I, class T> using wrapped_t = std::conditional_t<selected<N...>(I, count), tree::rebind_t<tree::wrap_in<var, C>, T>, T>;
+  template <int I, class T> using wrapped_t = std::conditional_t<selected<N...>(I, count), tree::rebind_t<tree::wrap_in<var, C>, T>, const T&>;
   template <int I> using arg = at_t<I, type_list<A...>>;
   template <class S> struct all;
-  template <int... I> struct all<std::integer_sequence<int, I...>> { using type = std::tuple<wrapped_t<I, A>...>; };
+  template <int... I> struct all<std::integer_sequence<int, I...>> { using type = bundle<wrapped_t<I, A>...>; };
   using wrapped = typename all<std::make_integer_sequence<int, count>>::type;
   template <class T> static constexpr bool fits = tree::leaf_count<T>::value > 0;
   template <int I> using differentiated = arg<(I < 0 ? I + count : I)>;
   template <int I> using gradient = std::conditional_t<fits<differentiated<I>>, tree::rebind_t<tree::lift_to<C>, differentiated<I>>, no_tangent>;
 
   static wrapped wrap(tape& t, const A&... a) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return wrapped{one<I>(t, a)...}; }(std::make_integer_sequence<int, count>{});
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return wrapped{{{one<I>(t, a)}...}}; }(std::make_integer_sequence<int, count>{});
   }
   template <int I, class T> static wrapped_t<I, T> one(tape& t, const T& a) {
     if constexpr (selected<N...>(I, count)) return tree::map<wrapped_t<I, T>>(wrap_leaf{t}, a);
@@ -208,7 +207,7 @@ template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
   static auto gradients(tape& t, const wrapped& w) {
     auto get = [&]<int I>(std::integral_constant<int, I>) {
       constexpr int i = I < 0 ? I + count : I;
-      if constexpr (fits<arg<i>>) return tree::map<gradient<I>>(take_gradient{t}, std::get<static_cast<std::size_t>(i)>(w));
+      if constexpr (fits<arg<i>>) return tree::map<gradient<I>>(take_gradient{t}, at<i>(w));
       else return no_tangent{};
     };
     if constexpr (sizeof...(N) == 1) return (get(std::integral_constant<int, N>{}), ...);
@@ -246,7 +245,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
   static constexpr bool aux = options::has<has_aux_t, O...>, complex_derivative = options::has<holomorphic_t, O...>;
   F f;
 
-  template <class... T> auto operator()(const T&... a) const { return run(tree::evaluate_all(a)...); }
+  template <class... T> auto operator()(const T&... a) const { return run(tree::as_evaluated(a)...); }
 
  private:
   template <class... A> auto run(const A&... a) const {
@@ -264,20 +263,21 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
       using C = base_chain_t<F, Forced, A...>;
       using K = reverse_detail::call<C, type_list<A...>, N...>;
       if constexpr (probe_captured_by_v<F, typename K::wrapped>) {
-        return looked_at<C, tree::evaluated_t<decltype(std::apply(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>, A...>();
+        return looked_at<C, tree::evaluated_t<decltype(spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>, A...>();
       } else {
-      reverse_detail::level<C> l;
-      const auto w = K::wrap(l.get(), a...);
-      const auto y = record_on(l.get(), [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w)); });
-      tree::for_each(reverse_detail::check_leaf<C>{l.get()}, y);
+      tape t;
+      reverse_detail::level<C> l(t);
+      const auto w = K::wrap(t, a...);
+      const auto y = record_on(t, [&] { return tree::evaluate_all(spread(f, w)); });
+      tree::for_each(reverse_detail::check_leaf<C>{t}, y);
       const auto value = reverse_detail::rank0(main(y));
       reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>, complex_derivative>();
       l.close();
       if constexpr (options::has<strict_t, O...>)
-        reverse_detail::require_dependence("grad", l.get(), value, std::get<static_cast<std::size_t>(N < 0 ? N + static_cast<int>(sizeof...(A)) : N)>(w)...);
-      reverse_detail::seed_leaf{l.get()}(value, elem_t<scalar_t<decltype(value)>>(1));
-      l.get().sweep();
-      auto g = K::gradients(l.get(), w);
+        reverse_detail::require_dependence("grad", t, value, at<(N < 0 ? N + static_cast<int>(sizeof...(A)) : N)>(w)...);
+      reverse_detail::seed_leaf{t}(value, elem_t<scalar_t<decltype(value)>>(1));
+      t.sweep();
+      auto g = K::gradients(t, w);
       if constexpr (complex_derivative) {
         static_assert(reverse_detail::all_complex<decltype(g)>::value, "ttensor: holomorphic promises complex arguments; an argument of grad is real");
         g = tree::map<decltype(g)>(reverse_detail::conjugate_leaf{}, g);

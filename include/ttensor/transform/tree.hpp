@@ -268,6 +268,11 @@ template <class T> evaluated_t<T> evaluate_all(T&& t) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) { return evaluated_t<T>{evaluate_all(std::get<I>(static_cast<T&&>(t)))...}; }(
         std::make_index_sequence<std::tuple_size_v<D>>{});
 }
+/// The same of an argument, which is not copied when it is evaluated already.
+template <class T> decltype(auto) as_evaluated(const T& t) {
+  if constexpr (std::is_same_v<evaluated_t<T>, T>) return (t);
+  else return evaluate_all(t);
+}
 
 }  // namespace tree
 TTENSOR_END

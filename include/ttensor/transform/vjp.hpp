@@ -35,20 +35,19 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
   template <class S> struct call_of;
   template <int... I> struct call_of<std::integer_sequence<int, I...>> { using type = reverse_detail::call<C, K0, I...>; };
   using K = typename call_of<std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>>::type;
-  using R = tree::evaluated_t<decltype(std::apply(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
+  using R = tree::evaluated_t<decltype(spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
   static constexpr bool has_auxiliary = options::has<has_aux_t, O...>;
 
  public:
   static constexpr bool ttensor_captureless = false;
   pullback(const F& f, const A&... a) : f_(f), a_(a...) {
-    reverse_detail::level<C> l;
-    tape_ = l.share();
-    w_.emplace(K::wrap(l.get(), a...));
-    y_.emplace(record_on(*tape_, [&] { return tree::evaluate_all(std::apply([&](const auto&... x) { return f_(x...); }, *w_)); }));
+    reverse_detail::level<C> l(*tape_);
+    w_.emplace(K::wrap(*tape_, a...));
+    y_.emplace(record_on(*tape_, [&] { return tree::evaluate_all(spread(f_, *w_)); }));
     tree::for_each(reverse_detail::check_leaf<C>{*tape_}, *y_);
     l.close();
     if constexpr (options::has<strict_t, O...>)
-      std::apply([&](const auto&... x) { reverse_detail::require_dependence(options::has<options::of_jacobian, O...> ? "jacobian" : "vjp", *tape_, result(), x...); }, *w_);
+      spread([&](const auto&... x) { reverse_detail::require_dependence(options::has<options::of_jacobian, O...> ? "jacobian" : "vjp", *tape_, result(), x...); }, *w_);
   }
   auto value() const { return stripped(result()); }
   auto aux() const { return stripped(tree::part<1>(*y_)); }
@@ -74,7 +73,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
   template <class Y> static auto stripped(const Y& y) { return tree::map<tree::rebind_t<tree::without<var<C>>, Y>>(reverse_detail::strip_leaf{}, y); }
   F f_;
   std::tuple<A...> a_;
-  std::shared_ptr<tape> tape_;
+  std::shared_ptr<tape> tape_ = std::make_shared<tape>();  // shared by copies of the pullback
   std::optional<typename K::wrapped> w_;
   std::optional<R> y_;
 };
