@@ -279,8 +279,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     if constexpr (Value) {
       return ct_value(compute_t<typename core_elem<Out>::type>(1));
     } else {
-      constexpr index_t zero[planes]{};
-      return core_io<Out, N>::template load<0>(p, zero);
+      return core_io<Out, N>::load(p);
     }
   }
   /// Sums packs; every sixteen are added to a sum in double.

@@ -15,12 +15,9 @@ template <class C, int N> struct core_io {
   using value = pack<compute_t<C>, N>;
   static constexpr int planes = 1;
   static constexpr void sizes(int*& out) { *out++ = static_cast<int>(sizeof(C)); }
-  template <int P> TTENSOR_INLINE static value load(char* const* p, const index_t* at) {
-    return load_as<value>(reinterpret_cast<const C*>(p[P] + at[P]));
-  }
-  template <int P> TTENSOR_INLINE static void store(const value& v, char* const* p, const index_t* at) {
-    store_as(v, reinterpret_cast<C*>(p[P] + at[P]));
-  }
+  /// From and to the addresses p of its planes, `at` bytes further.
+  TTENSOR_INLINE static value load(char* const* p, index_t at = 0) { return load_as<value>(reinterpret_cast<const C*>(*p + at)); }
+  TTENSOR_INLINE static void store(const value& v, char* const* p, index_t at = 0) { store_as(v, reinterpret_cast<C*>(*p + at)); }
   TTENSOR_INLINE static value broadcast(char* const* p) { return value(static_cast<compute_t<C>>(*reinterpret_cast<const C*>(p[0]))); }
 };
 template <class T, int K, int N> struct core_io<dual<T, K>, N> {
@@ -30,15 +27,15 @@ template <class T, int K, int N> struct core_io<dual<T, K>, N> {
   static constexpr void sizes(int*& out) {
     for (int k = 0; k < 1 + K; ++k) inner::sizes(out);
   }
-  template <int P> TTENSOR_INLINE static value load(char* const* p, const index_t* at) {
+  TTENSOR_INLINE static value load(char* const* p, index_t at = 0) {
     value v;
-    v.value = inner::template load<P>(p, at);
-    static_for<K>([&](auto k) { v.tangent_at(k) = inner::template load<P + (1 + k()) * inner::planes>(p, at); });
+    v.value = inner::load(p, at);
+    static_for<K>([&](auto k) { v.tangent_at(k) = inner::load(p + (1 + k()) * inner::planes, at); });
     return v;
   }
-  template <int P> TTENSOR_INLINE static void store(const value& v, char* const* p, const index_t* at) {
-    inner::template store<P>(v.value, p, at);
-    static_for<K>([&](auto k) { inner::template store<P + (1 + k()) * inner::planes>(v.tangent_at(k), p, at); });
+  TTENSOR_INLINE static void store(const value& v, char* const* p, index_t at = 0) {
+    inner::store(v.value, p, at);
+    static_for<K>([&](auto k) { inner::store(v.tangent_at(k), p + (1 + k()) * inner::planes, at); });
   }
   TTENSOR_INLINE static value broadcast(char* const* p) {
     value v;
@@ -169,9 +166,8 @@ template <int N, class... L> struct leaf_set {
   }
   template <class Table, class Place, int... I> TTENSOR_INLINE static void uniforms_of([[maybe_unused]] uniforms& u, [[maybe_unused]] const Place* c, int_list<I...>) { ((at<I>(u) = broadcast<Table, I>(c)), ...); }
   template <class Table, class Prog, class Values, int... I> TTENSOR_INLINE static void load_moving([[maybe_unused]] Values& v, [[maybe_unused]] char* const* p, int_list<I...>) {
-    [[maybe_unused]] constexpr index_t zero[Table::count]{};
     [[maybe_unused]] constexpr auto read_by = lowering::readers<count>(Prog{});
-    ((at<I>(v) = loaded<(read_by[I] > 1)>(io<I>::template load<Table::first(I + 1)>(p, zero))), ...);
+    ((at<I>(v) = loaded<(read_by[I] > 1)>(io<I>::load(p + Table::first(I + 1)))), ...);
   }
   // Loaded once: tuned for some processors, GCC 12 would rather load it again for every operator that reads it.
   template <bool Several, class V> TTENSOR_INLINE static V loaded(V x) {

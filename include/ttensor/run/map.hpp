@@ -37,8 +37,7 @@ template <class Prog, class Out, class... L> struct map_kernel {
     return convert_value<out_value>(sweeper::run(v));
   }
   TTENSOR_INLINE static void store(const out_value& v, const places& p) {
-    constexpr index_t zero[planes]{};
-    core_io<Out, N>::template store<0>(v, p, zero);
+    core_io<Out, N>::store(v, p);
   }
   template <class Planes> struct contiguous_row;
   /// One row of contiguous planes, n >= N. The addresses are arguments: a statement that knows them passes them in registers.

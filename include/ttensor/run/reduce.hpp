@@ -20,11 +20,7 @@ template <class Red, class Out> struct parts {
   }
   template <int N> TTENSOR_INLINE static index_t merge_packs(char* const* into, char* const* from, index_t i, index_t n) {
     using io = core_io<Out, N>;
-    index_t at[outs];
-    for (; i + N <= n; i += N) {
-      for (index_t& a : at) a = i * bytes;
-      io::template store<0>(Red::combine(io::template load<0>(into, at), io::template load<0>(from, at)), into, at);
-    }
+    for (; i + N <= n; i += N) io::store(Red::combine(io::load(into, i * bytes), io::load(from, i * bytes)), into, i * bytes);
     return i;
   }
   static void merge(char* const* into, char* const* from, index_t n, int) { merge_packs<1>(into, from, merge_packs<lanes_of<Out>()>(into, from, 0, n), n); }
@@ -192,9 +188,8 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
       c[k].ptr += table_of::row(k) * down[own];
       next[k] = Rows * down[own];
     }
-    constexpr index_t zero[table_of::count]{};
-    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::template load<0>(q, zero), convert_value<total>(tree<Rows>(u, q))); };
-    auto store = [&](const total& v, const typename rows_loop::places& q) { core_io<Out, N>::template store<0>(v, q, zero); };
+    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::load(q), convert_value<total>(tree<Rows>(u, q))); };
+    auto store = [&](const total& v, const typename rows_loop::places& q) { core_io<Out, N>::store(v, q); };
     if constexpr (Rows > 1)
       if (n >= N && rows_loop::contiguous(c)) {
         for (auto p = rows_loop::start(c); groups > 0; --groups, rows_loop::down(p, next)) rows_loop::template flat<2>(p, n, compute, store);
