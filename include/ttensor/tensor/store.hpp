@@ -29,18 +29,8 @@ template <class S> class store;
 template <class T> requires(depth_v<T> == 0) class store<T> {
  public:
   store() = default;
-  static store make(index_t n, const dims<0>& = {}) {
-    store s;
-    s.cell_ = mem::cell_ref(static_cast<std::size_t>(n) * sizeof(T));
-    s.size_ = n;
-    return s;
-  }
-  static store over(const snapshot<T>& v, index_t n) {  // a value over elements that others hold
-    store s;
-    s.cell_ = mem::cell_ref::sharing(v.block);
-    s.size_ = n;
-    return s;
-  }
+  static store make(index_t n, const dims<0>& = {}) { return store(static_cast<std::size_t>(n) * sizeof(T), n); }
+  static store over(const snapshot<T>& v, index_t n) { return store(v.block, n); }  // a value over elements that others hold
   static store borrowed(T* p, index_t n) {  // memory of the caller, who keeps it alive; its expressions are not snapshots
     store s;
     s.borrowed_ = p;
@@ -70,13 +60,12 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   /// For a leaf inside a tree, held once more for the tree's root.
   TTENSOR_INLINE snapshot<T, false> bare() const { return {hold(), TTENSOR_LIKELY(cell_) ? static_cast<const T*>(cell_.data()) : borrowed_}; }
   store alias() const { return *this; }
-  store value() const {
-    if (borrowed_) {
-      store s = make(size_);
-      std::memcpy(s.writable(), borrowed_, static_cast<std::size_t>(size_) * sizeof(T));
-      return s;
-    }
-    return valid() ? over(snap(), size_) : store();
+  TTENSOR_NOINLINE store value() const {
+    if (TTENSOR_LIKELY(cell_)) return store(cell_.value(), size_);
+    if (!borrowed_) return {};
+    store s = make(size_);
+    std::memcpy(s.cell_.data(), borrowed_, static_cast<std::size_t>(size_) * sizeof(T));
+    return s;
   }
 
   /// Number stores of all planes, in plane order.
@@ -97,6 +86,8 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   T scalar() const { return get(0); }
 
  private:
+  store(std::size_t bytes, index_t n) : cell_(bytes), size_(n) {}
+  store(const mem::block_ref& b, index_t n) : cell_(mem::cell_ref::sharing(b)), size_(n) {}
   TTENSOR_NOINLINE void detach() {
     const std::size_t bytes = static_cast<std::size_t>(size_) * sizeof(T);
     mem::block_ref old = cell_.detach(bytes);
