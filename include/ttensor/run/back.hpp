@@ -94,28 +94,25 @@ struct back_run {
     for (int k = f.targets; k < f.planes - 1; ++k)
       if (is_sum(k)) f.ops[k]->empty(pack_of(sums, k), pack_of(wide, k));
   }
-  // The last elements in a full pack: leaves repeat the last element, cotangents are 0 beyond it, so those lanes add 0.
-  // Adjoints are added to zeros here and to memory by close, one target after the other: targets may overlap.
+  // The last elements in a full pack, the last of them repeated. Adjoints are added to zeros here and, as many as there are
+  // elements, to where they belong by close, one target after the other: targets may overlap.
   TTENSOR_NOINLINE void stage(index_t tail) const {
     char* to = room;
     for (int k = f.value ? f.outs : 0; k < f.planes - 1; ++k, to += 16 * f.lanes) {
       const bool target = k >= f.targets;
-      if (step[k] == 0 && (target || k >= f.outs)) continue;
+      if (step[k] == 0 && !target) continue;
       const int b = f.bytes[k];
       if (target) std::memset(to, 0, static_cast<std::size_t>(f.lanes * b));
-      for (int i = 0; i < f.lanes && !target; ++i) {
-        const char* e = p[k] + (step[k] == 0 ? 0 : (i < tail ? i : tail - 1) * b);
-        if (k < f.outs && i >= tail) std::memset(to + i * b, 0, static_cast<std::size_t>(b));
-        else std::memcpy(to + i * b, e, static_cast<std::size_t>(b));
-      }
+      for (int i = 0; i < f.lanes && !target; ++i) std::memcpy(to + i * b, p[k] + (i < tail ? i : tail - 1) * b, static_cast<std::size_t>(b));
       p[k] = to;
     }
   }
   TTENSOR_NOINLINE void close(index_t packs, index_t tail) const {
     const int first = f.value ? f.outs : 0;
     for (int k = f.targets; k < f.planes - 1; ++k) {
-      if (is_sum(k)) f.ops[k]->close(c[k].ptr, pack_of(sums, k), pack_of(wide, k));
-      else if (tail != 0) (fresh >> (k - f.targets) & 1u ? f.ops[k]->put : f.ops[k]->add)(c[k].ptr + packs * step[k], room + (k - first) * 16 * f.lanes, tail);
+      const bool sum = is_sum(k), stored = fresh >> (k - f.targets) & 1u;
+      if (tail != 0) (stored ? f.ops[k]->put : f.ops[k]->add)(sum ? pack_of(sums, k) : c[k].ptr + packs * step[k], room + (k - first) * 16 * f.lanes, tail);
+      if (sum) f.ops[k]->close(c[k].ptr, pack_of(sums, k), pack_of(wide, k));
     }
   }
 };
@@ -238,21 +235,26 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     const auto u = leaves::template load_uniforms<table>(c);
     const index_t packs = n / N, tail = n % N, most = r.carries ? 8 : packs;
     [[maybe_unused]] adder sum;
-    for (index_t i = 0; i < packs; i += most) {
-      places q = read(p, numbers{});  // addresses that are indexed by constants and never escape stay in registers
-      for (index_t left = packs - i < most ? packs - i : most; left > 0; --left) {
-        const ct_value v = body(u, q.v, cotangent(q.v, N), lead, fresh);
-        if constexpr (Value) sum.add(v);
-        advance(q, step, numbers{});
+    for (index_t left = packs, rest = tail; left > 0 || rest > 0;) {  // one copy of the body serves the packs and what is left over
+      const bool staged = left == 0;
+      index_t turns = left < most ? left : most;
+      left -= turns;
+      if (staged) {
+        r.stage(tail);
+        rest = 0;
+        turns = 1;
       }
+      places q = read(p, numbers{});  // addresses that are indexed by constants and never escape stay in registers
+      do {
+        ct_value v = body(u, q.v, cotangent(q.v), lead, fresh);
+        if constexpr (Value) {
+          if (TTENSOR_UNLIKELY(staged)) v = first_lanes(v, tail);
+          sum.add(v);
+        }
+        advance(q, step, numbers{});
+      } while (--turns > 0);
       write(p, q, numbers{});
       if (r.carries) r.carry();
-    }
-    if (tail != 0) {
-      r.stage(tail);
-      const places q = read(p, numbers{});
-      const ct_value v = body(u, q.v, cotangent(q.v, tail), lead, fresh);
-      if constexpr (Value) sum.add(first_lanes(v, tail));
     }
     r.close(packs, tail);
     if constexpr (Value) {
@@ -274,9 +276,9 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   }
   template <int... K> TTENSOR_INLINE static void write(char** p, const places& q, std::integer_sequence<int, K...>) { ((p[K] = q.v[K]), ...); }
   template <int... K> TTENSOR_INLINE static void advance(places& q, const index_t* step, std::integer_sequence<int, K...>) { ((q.v[K] += step[K]), ...); }
-  TTENSOR_INLINE static ct_value cotangent(char* const* p, index_t n) {  // of n elements
+  TTENSOR_INLINE static ct_value cotangent(char* const* p) {
     if constexpr (Value) {
-      return n < N ? first_ones(n) : ct_value(compute_t<typename core_elem<Out>::type>(1));
+      return ct_value(compute_t<typename core_elem<Out>::type>(1));
     } else {
       constexpr index_t zero[planes]{};
       return core_io<Out, N>::template load<0>(p, zero);
@@ -302,12 +304,6 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
       return sum;
     }
   };
-  static ct_value first_ones(index_t n) {
-    using T = lane_t<ct_value>;
-    T t[N];
-    for (int i = 0; i < N; ++i) t[i] = T(i < n ? 1 : 0);
-    return ct_value::load(t);
-  }
   static ct_value first_lanes(const ct_value& v, index_t n) {
     using T = lane_t<ct_value>;
     T t[N];
