@@ -139,9 +139,27 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   template <int I, class Op, int... J, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values&, ins<Op, J...>, const Unused&...) {
     at<I>(v) = apply<Op>(at<J>(v)...);
   }
+  // Numbers of instructions of one kind. Loads are one fold: a function each would be felt in compile time.
+  struct chosen {
+    int count, at[M];
+  };
+  static constexpr chosen choose(bool load) {
+    chosen c{};
+    for (int i = 0; i < M; ++i)
+      if ((facts_of[i].slot >= 0) == load) c.at[c.count++] = i;
+    return c;
+  }
+  template <const chosen& C, class S = std::make_integer_sequence<int, C.count>> struct listed;
+  template <const chosen& C, int... K> struct listed<C, std::integer_sequence<int, K...>> { using type = int_list<C.at[K]...>; };
+  static constexpr ins_facts facts_of[] = {lowering::facts_of(Ins{})...};
+  static constexpr chosen loads = choose(true), operators = choose(false);
+
   TTENSOR_NO_EXEC_CHECK
-  TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l) {
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) { (step<I>(v, l, Ins{}), ...); }(std::make_integer_sequence<int, M>{});
+  TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l) { forward(v, l, typename listed<loads>::type{}, typename listed<operators>::type{}); }
+  TTENSOR_NO_EXEC_CHECK
+  template <int... Load, int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, int_list<Load...>, int_list<I...>) {
+    ((at<Load>(v) = at<facts_of[Load].slot>(l)), ...);
+    (step<I>(v, l, at_t<I, instructions>{}), ...);
   }
   TTENSOR_NO_EXEC_CHECK
   TTENSOR_HD TTENSOR_INLINE static constexpr result run(const leaf_values& l) {
@@ -156,43 +174,49 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   template <class CT, int... I> struct all_adjoints<CT, std::integer_sequence<int, I...>> { using type = bundle<adjoint_t<CT, I>...>; };
   template <class CT> using adjoints = typename all_adjoints<CT, std::make_integer_sequence<int, M>>::type;
 
-  static constexpr bool is_first(const program_facts<M>& f, int consumer, int operand) {  // first contribution in reverse order
-    const int c = f.at[consumer].operand[operand];
-    if (c == Root) return false;  // seeded
-    for (int i = M - 1; i > consumer; --i)
-      if (f.at[i].active)
-        for (int j = 0; j < f.at[i].arity; ++j)
-          if (f.at[i].operand[j] == c) return false;
-    for (int j = 0; j < operand; ++j)
-      if (f.at[consumer].operand[j] == c) return false;
-    return true;
-  }
+  template <std::uint64_t Active> static constexpr auto known = facts<Active>(prog{});
+  /// Whether the adjoint of operand j of instruction i is the first that reaches it, in reverse order: [4 * i + j].
+  template <std::uint64_t Active> static constexpr auto first = [] {
+    array<bool, 4 * M> first{}, seen{};
+    seen[Root] = true;  // seeded
+    for (int i = M - 1; i >= 0; --i)
+      for (int j = 0; j < known<Active>.at[i].arity && known<Active>.at[i].active; ++j) first[4 * i + j] = !std::exchange(seen[known<Active>.at[i].operand[j]], true);
+    return first;
+  }();
   TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, int I, int J, class Op, class CT, class G>
   TTENSOR_HD TTENSOR_INLINE static constexpr void push(adjoints<CT>& a, const G& g) {
-    constexpr auto f = facts<Active>(prog{});
-    constexpr int c = f.at[I].operand[J];
-    if constexpr (f.at[c].active) {
+    constexpr int c = known<Active>.at[I].operand[J];
+    if constexpr (known<Active>.at[c].active) {
       using A = adjoint_t<CT, c>;
       const A d = convert_value<A>(sweeping::reverse_term<Op>(at<I>(a), at<J>(g)));
-      if constexpr (is_first(f, I, J)) at<c>(a) = d;
+      if constexpr (first<Active>[4 * I + J]) at<c>(a) = d;
       else at<c>(a) = apply<add_op>(at<c>(a), d);
     }
   }
   TTENSOR_NO_EXEC_CHECK
-  template <std::uint64_t Active, class CT, int I, int K>
-  TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values&, adjoints<CT>& a, ld<K>) {
-    constexpr auto f = facts<Active>(prog{});
-    if constexpr (!f.at[I].active) at<I>(a) = adjoint_t<CT, I>(0);  // only masks read it
-  }
-  TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, class CT, int I, class Op, int... J>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values& v, adjoints<CT>& a, ins<Op, J...>) {
-    constexpr auto f = facts<Active>(prog{});
-    if constexpr (f.at[I].active) {
-      const auto g = Op::partials(at<J>(v)..., at<I>(v));
-      [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) { (push<Active, I, K, Op, CT>(a, g), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(J))>{});
-    }
+    constexpr int arity = static_cast<int>(sizeof...(J));
+    const auto g = Op::partials(at<J>(v)..., at<I>(v));
+    push<Active, I, 0, Op, CT>(a, g);
+    if constexpr (arity > 1) push<Active, I, 1, Op, CT>(a, g);
+    if constexpr (arity > 2) push<Active, I, 2, Op, CT>(a, g);
+    if constexpr (arity > 3) push<Active, I, 3, Op, CT>(a, g);
+  }
+  template <std::uint64_t Active> static constexpr chosen choose_by(bool load, bool active) {  // newest first
+    chosen c{};
+    for (int i = M - 1; i >= 0; --i)
+      if ((facts_of[i].slot >= 0) == load && known<Active>.at[i].active == active) c.at[c.count++] = i;
+    return c;
+  }
+  template <std::uint64_t Active> static constexpr chosen constants = choose_by<Active>(true, false);
+  template <std::uint64_t Active> static constexpr chosen swept = choose_by<Active>(false, true);
+  TTENSOR_NO_EXEC_CHECK
+  template <std::uint64_t Active, class CT, int... Constant, int... I>
+  TTENSOR_HD TTENSOR_INLINE static constexpr void back_all(const values& v, adjoints<CT>& a, int_list<Constant...>, int_list<I...>) {
+    ((at<Constant>(a) = adjoint_t<CT, Constant>(0)), ...);  // only masks read it
+    (back<Active, CT, I>(v, a, at_t<I, instructions>{}), ...);
   }
   /// Forward sweep, then adjoints of every active leaf for the cotangent `ct` of the root. Active: bit per slot.
   TTENSOR_NO_EXEC_CHECK
@@ -206,16 +230,13 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
     forward(v, l);
     adjoints<CT> a;
     at<Root>(a) = convert_value<adjoint_t<CT, Root>>(ct);
-    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-      (back<Active, CT, M - 1 - I>(v, a, at_t<M - 1 - I, instructions>{}), ...);
-    }(std::make_integer_sequence<int, M>{});
+    back_all<Active, CT>(v, a, typename listed<constants<Active>>::type{}, typename listed<swept<Active>>::type{});
     return a;
   }
   /// Instruction number of the load of a slot.
   static constexpr int load_of(int slot) {
-    const int s[] = {lowering::facts_of(Ins{}).slot..., -1};
     for (int i = 0; i < M; ++i)
-      if (s[i] == slot) return i;
+      if (facts_of[i].slot == slot) return i;
     return -1;
   }
 };
