@@ -88,7 +88,7 @@ template <class T> void add_strided(char* bytes, const index_t* stride, const ch
   }
 }
 /// Row-major strides over `extent`, 0 where the extent is 1 and on the first `skip` axes; returns the number of elements.
-inline index_t row_major(index_t* stride, const index_t* extent, int rank, int skip) {
+TTENSOR_NOINLINE inline index_t row_major(index_t* stride, const index_t* extent, int rank, int skip) {
   index_t n = 1;
   for (int d = rank - 1; d >= skip; --d) {
     stride[d] = extent[d] == 1 ? 0 : n;
@@ -96,6 +96,12 @@ inline index_t row_major(index_t* stride, const index_t* extent, int rank, int s
   }
   for (int d = 0; d < skip; ++d) stride[d] = 0;
   return n;
+}
+/// An adjoint as a plane of the loop over `x`: its batch axes lead, `stride` says how the others lie in it.
+TTENSOR_NOINLINE inline void connect(run::nest_plane& n, const adjoint_plane& a, index_t offset, const index_t* stride, const index_t* x, int levels, int rank) {
+  n.ptr = a.ptr + offset * n.bytes;
+  for (int d = 0; d < levels; ++d) n.stride[d] = a.extent[d] == 1 ? 0 : a.stride[d];
+  for (int d = levels; d < rank; ++d) n.stride[d] = x[d] == 1 ? 0 : stride[d];
 }
 /// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
 /// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds.
@@ -123,11 +129,6 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
     plane[k].how = run::access::uniform;
     for (int d = 0; d < rank; ++d) plane[k].stride[d] = 0;
   }
-  auto connect = [&](run::nest_plane& n, const adjoint_plane& a, index_t offset, const index_t* stride) {
-    n.ptr = a.ptr + offset * n.bytes;
-    for (int d = 0; d < levels; ++d) n.stride[d] = a.extent[d] == 1 ? 0 : a.stride[d];
-    for (int d = levels; d < rank; ++d) n.stride[d] = x[d] == 1 ? 0 : stride[d];
-  };
   int k = 0;
   if (l.value) {
     plane[k].ptr = static_cast<char*>(sum);
@@ -141,7 +142,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
       cotangent[q]->planes(part);
       for (int i = 0; i < px; ++i) {
         plane[k + i].how = run::access::input;
-        connect(plane[k + i], part[i], 0, out_stride);
+        connect(plane[k + i], part[i], 0, out_stride, x, levels, rank);
       }
     }
   }
@@ -196,7 +197,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
       s->planes(part);
     }
     for (int i = 0; i < px; ++i) {
-      connect(plane[first + i], part[i], offset, walk);
+      connect(plane[first + i], part[i], offset, walk, x, levels, rank);
       if (fresh) fresh_planes |= std::uint64_t(1) << (first + i - k);
     }
   }
@@ -225,75 +226,83 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   }
 }
 
-/// Notes one leaf after the other in a back_record.
-template <int Full, int InnerLevels, int Own> struct target_noter {  // Own: axes of the leaf itself
-  const back_record& r;
-  int& targets;
-  index_t* next_stride() const {
-    index_t* s = r.target_stride + targets * Full;
-    for (int d = 0; d < Full; ++d) s[d] = 0;
-    return s;
-  }
-  void scalar(const auto& v) const {
-    next_stride();
-    if (v.active()) r.target[targets].scalar = v.ref();
-    ++targets;
-  }
-  template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {
-    index_t* s = next_stride();
-    back_target& t = r.target[targets++];
-    if (!slot) return;
-    constexpr int outer = Q - Own;  // batch axes outside the tape
-    t.id = slot->id;
-    t.offset = m.offset;
-    for (int d = 0; d < outer; ++d) s[InnerLevels + d] = m.extent[d] == 1 ? 0 : m.stride[d];
-    for (int d = 0; d < Own; ++d) s[Full - Own + d] = m.extent[outer + d] == 1 ? 0 : m.stride[outer + d];
-  }
+struct leaf_axes {
+  const index_t *extent, *stride;
+  int count, batch;  // batch axes come first
 };
-/// The elements of a plane in a store of their own, row-major; `p` then describes that.
-template <class T, int Q> TTENSOR_NOINLINE store<T> copied(plane<Q>& p) {
-  store<T> s = store<T>::make(shape::size(p.extent));
-  T* to = s.writable();
-  dims<Q> i{};
-  for (index_t k = 0; k < s.size(); ++k) {
-    index_t at = 0;
-    for (int d = 0; d < Q; ++d) at += i[d] * p.stride[d];
-    to[k] = static_cast<const T*>(p.ptr)[at];
-    for (int d = Q - 1; d >= 0 && ++i[d] == p.extent[d]; --d) i[d] = 0;
-  }
-  p.ptr = s.data();
-  p.stride = shape::row_major(p.extent);
-  return s;
-}
+/// Notes one leaf after the other in a back_record. Of a leaf's type it is told numbers, so it is compiled once.
 struct leaf_noter {
   back_record r;
+  int rank, inner_levels;
   std::uint64_t keep;  // bit per leaf: a rule reads its value
+  void (leaf_noter::*save)(saved_value&, index_t*, mem::block*, int, const leaf_axes&) const = nullptr;  // for a record that outlives the expression
   int leaf = 0, values = 0, targets = 0;
-  template <int Full, int InnerLevels, class L> TTENSOR_NOINLINE void note(const L& l) {
-    constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
-    const bool kept = keep >> leaf++ & 1u;
-    run::nest_plane n;
-    for (int d = 0; d < Full; ++d) n.stride[d] = 0;
+  std::uint64_t serial = 0;  // of the tape; 0: no leaf is active
+  bool mixed = false;
+
+  template <class L> TTENSOR_NOINLINE void note(const L& l) {
     l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
-      eval_detail::align<Full>(n, p, batch_levels_v<typename L::scalar>);
-      saved_value& s = r.value[values];
-      s.uniform = uniform;
-      if (uniform) {
-        std::memcpy(s.bytes, p.ptr, sizeof(T));
-      } else if (kept && p.holder) {
-        s.keep = mem::block_ref(p.holder);
-        s.ptr = p.ptr;
-      } else if (kept) {  // elements of a fixed tensor or of borrowed memory: the tape takes a copy
-        plane<Q> own = p;
-        const store<T> copy = copied<T>(own);
-        s.keep = mem::block_ref(copy.block());
-        s.ptr = own.ptr;
-        eval_detail::align<Full>(n, own, batch_levels_v<typename L::scalar>);
-      }
-      for (int d = 0; d < Full; ++d) r.value_stride[values * Full + d] = n.stride[d];
-      ++values;
+      constexpr int bytes = static_cast<int>(sizeof(T)), levels = batch_levels_v<typename L::scalar>;
+      value(p.ptr, p.holder, bytes, run::is_uniform_v<eval_detail::leaf_core<L>>, {p.extent.v, p.stride.v, Q, levels});
     });
-    if constexpr (can_carry<L>()) each_taped(l, target_noter<Full, InnerLevels, L::rank>{r, targets});
+    if constexpr (can_carry<L>()) each_taped(l, own<L::rank>{*this});
+    ++leaf;
+  }
+
+  /// Makes a value last. Elements of a fixed tensor or of borrowed memory have no holder: the tape takes a copy, row-major.
+  TTENSOR_NOINLINE void hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const {
+    if (holder) {
+      s.keep = mem::block_ref(holder);
+      return;
+    }
+    index_t n = 1, i[run::max_rank]{}, stride[run::max_rank];
+    for (int d = a.count - 1; d >= 0; --d) {
+      stride[d] = n;
+      n *= a.extent[d];
+    }
+    const mem::cell_ref own(static_cast<std::size_t>(n * bytes));
+    char* next = static_cast<char*>(own.data());
+    for (index_t k = 0; k < n; ++k, next += bytes) {
+      index_t at = 0;
+      for (int d = 0; d < a.count; ++d) at += i[d] * a.stride[d];
+      std::memcpy(next, static_cast<const char*>(s.ptr) + at * bytes, static_cast<std::size_t>(bytes));
+      for (int d = a.count - 1; d >= 0 && ++i[d] == a.extent[d]; --d) i[d] = 0;
+    }
+    s.ptr = own.data();
+    s.keep = own.value();
+    align(to, {a.extent, stride, a.count, a.batch}, 0);
+  }
+
+ private:
+  template <int R> struct own {  // axes of the leaf itself
+    leaf_noter& n;
+    void scalar(const auto& v) const { n.target(v.active() ? v.serial() : 0, {0, v.active() ? v.ref() : adjoint_ref{}, 0}, {nullptr, nullptr, 0, 0}); }
+    template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {  // batch axes outside the tape lead the map
+      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, {m.extent.v, m.stride.v, Q, Q - R});
+      else n.target(0, {}, {nullptr, nullptr, 0, 0});
+    }
+  };
+  /// Strides over the statement's axes; the leaf's batch axes begin at `first`.
+  TTENSOR_NOINLINE void align(index_t* to, const leaf_axes& a, int first) const {
+    for (int d = 0; d < rank; ++d) to[d] = 0;
+    for (int d = 0; d < a.count; ++d) to[d < a.batch ? first + d : rank - a.count + d] = a.extent[d] == 1 ? 0 : a.stride[d];
+  }
+  TTENSOR_NOINLINE void target(std::uint64_t on, const back_target& t, const leaf_axes& a) {
+    if (on != 0) {
+      mixed = mixed || (serial != 0 && serial != on);
+      serial = on;
+    }
+    r.target[targets] = t;
+    align(r.target_stride + targets++ * rank, a, inner_levels);
+  }
+  TTENSOR_NOINLINE void value(const void* ptr, mem::block* holder, int bytes, bool uniform, const leaf_axes& a) {
+    saved_value& s = r.value[values];
+    index_t* stride = r.value_stride + values++ * rank;
+    align(stride, a, 0);
+    s.uniform = uniform;
+    if (uniform) std::memcpy(s.bytes, ptr, static_cast<std::size_t>(bytes));
+    else if (keep >> leaf & 1u) s.ptr = ptr;
+    if (s.ptr && save) (this->*save)(s, stride, holder, bytes, a);
   }
 };
 

@@ -10,6 +10,11 @@
 TTENSOR_BEGIN
 
 namespace ad {
+/// Throws when the active leaves of an expression are on several tapes; 0 when the one they are on records nothing.
+TTENSOR_NOINLINE inline std::uint64_t checked_serial(std::uint64_t serial, bool mixed) {
+  if (mixed) tapes::mixed_levels();
+  return serial <= tapes::silent ? 0 : serial;
+}
 template <class S, class E, bool Value = false> struct statement_record {
   using X = taped_t<S>;
   using leaf_list = leaves_of_t<E>;
@@ -58,11 +63,14 @@ template <class S, class E, bool Value = false> struct statement_record {
   index_t extent[full + 1], value_stride[value_planes * full + 1], target_stride[target_count * full + 1];
   saved_value value[value_planes + 1];
   back_target target[target_count + 1];
+  std::uint64_t serial;  // of the tape of its active leaves
 
   statement_record(const E& e, const dims<full>& x) {
     for (int d = 0; d < full; ++d) extent[d] = x[d];
-    leaf_noter n{view(), info::kept()};
-    e.leaves([&](const auto& l) { n.template note<full, inner_levels>(l); });
+    leaf_noter n{view(), full, inner_levels, info::kept()};
+    if constexpr (!Value) n.save = &leaf_noter::hold;
+    e.leaves([&](const auto& l) { n.note(l); });
+    serial = checked_serial(n.serial, n.mixed);
   }
   back_record view() { return {extent, value, value_stride, target, target_stride}; }
 };
@@ -185,9 +193,10 @@ template <class X> struct sum_node final : tape_node {
       }
       adjoint_slot<X>& to = t.at<X>(p->target.id);
       if (p->part) {
-        store<X> scaled = store<X>::make(g.size());
-        scale(scaled.writable(), g.data(), g.size(), ct, false);
-        add_strided<X>(reinterpret_cast<char*>(to.open().writable() + p->target.offset), p->part, reinterpret_cast<const char*>(scaled.data()), extent, rank);
+        arena memory;
+        char* scaled = memory.bytes(static_cast<std::size_t>(g.size()) * sizeof(X));
+        scale(reinterpret_cast<X*>(scaled), g.data(), g.size(), ct, false);
+        add_strided<X>(reinterpret_cast<char*>(to.open().writable() + p->target.offset), p->part, scaled, extent, rank);
       } else if (!to.live && ct == X(1)) {  // shared until somebody adds to it
         to.adjoint = g.value();
         to.live = true;
@@ -199,8 +208,8 @@ template <class X> struct sum_node final : tape_node {
     }
   }
 };
-/// Runs the value kernel and pushes the node, if the statement is on a tape. Returns the value's slot, or 0.
-template <class X> TTENSOR_NOINLINE std::uint32_t run_sum(std::uint64_t serial, const back_layout& l, const back_record& r, X* value) {
+/// Runs the value kernel and pushes the node, if the statement is on a tape.
+template <class X> TTENSOR_NOINLINE store<var<X>> run_sum(std::uint64_t serial, const back_layout& l, const back_record& r) {
   slot_base* to[run::max_planes];
   for (int g = 0; g < l.targets; ++g) to[g] = nullptr;
   sum_node<X>* node = nullptr;
@@ -208,12 +217,14 @@ template <class X> TTENSOR_NOINLINE std::uint32_t run_sum(std::uint64_t serial, 
     tape& t = tapes::of<X>(serial);
     node = &t.push<sum_node<X>>(t, l, r, to);
   }
+  store<X> v = store<X>::make(1);
+  v.set(0, X(0));
   const index_t none = 0;
-  run_back(l, r, nullptr, &none, to, value);
-  if (!node) return 0;
+  run_back(l, r, nullptr, &none, to, v.writable());
+  if (!node) return store<var<X>>(static_cast<store<X>&&>(v), token_ref());
   for (int i = 0; i < node->count; ++i)
     if (!node->pieces[i].gradient.live) node->pieces[i].gradient.make_open(&none);
-  return node->out;
+  return store<var<X>>(static_cast<store<X>&&>(v), token_ref(serial, node->out));
 }
 
 template <class S, class E> struct nested_statement_node;  // reverse over reverse: nested_reverse.hpp
@@ -239,8 +250,7 @@ template <class E> std::uint64_t serial_of(const E& e) {
   e.leaves([&]<class L>(const L& l) {
     if constexpr (can_carry<L>()) each_taped(l, serial_finder{serial, mixed});
   });
-  if (TTENSOR_UNLIKELY(mixed)) tapes::mixed_levels();
-  return serial <= tapes::silent ? 0 : serial;
+  return checked_serial(serial, mixed);
 }
 
 /// Moves the adjoint of a region of one slot to the slot of the value that was written there.
@@ -393,13 +403,9 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
     if constexpr (merged<E>::exists)
       if (merged<E>::holds(e)) return value_and_gradient<X>(merged<E>::bound(e), shape);
     using record = ad::statement_record<S, E, true>;
-    const std::uint64_t serial = ad::serial_of(e);
     record r(e, shape);
-    store<X> v = store<X>::make(1);
-    v.set(0, X(0));
-    const std::uint32_t id = ad::run_sum<X>(serial, record::layout, r.view(), v.writable());
     ++counts.loops;
-    return store<S>(static_cast<store<X>&&>(v), id ? token_ref(serial, id) : token_ref());
+    return ad::run_sum<X>(r.serial, record::layout, r.view());
   }
 };
 

@@ -60,7 +60,7 @@ template <class X> struct adjoint_slot final : slot_base {
     live = false;
     adjoint = {};
   }
-  int planes(adjoint_plane* to) override {
+  TTENSOR_NOINLINE int planes(adjoint_plane* to) override {
     int k = 0;
     adjoint.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>& be, const dims<B>& bs, mem::block*) {
       static_assert(B <= 8, "ttensor: at most eight nested vmaps inside reverse mode");
@@ -124,7 +124,7 @@ class tape {
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
   const void* frame = nullptr;  // of the call that records: locals of younger frames die before the sweep
 
-  tape() { record(true); }
+  TTENSOR_NOINLINE tape() { record(true); }
   tape(const tape&) = delete;
   TTENSOR_NOINLINE ~tape() {
     record(false);
@@ -134,7 +134,7 @@ class tape {
   }
   bool recording() const { return recording_; }
   /// Starts or stops recording, on this thread. A tape that does not record may be swept and dropped by another thread.
-  void record(bool on) {
+  TTENSOR_NOINLINE void record(bool on) {
     if (on == recording_) return;
     ++tapes::moment;
     recording_ = on;
@@ -153,11 +153,11 @@ class tape {
     return t;
   }
   /// The same; level_error if there is none.
-  static tape& find(std::uint64_t serial) {
+  TTENSOR_NOINLINE static tape& find(std::uint64_t serial) {
     if (tape* t = recording_as(serial)) return *t;
     tapes::not_live();
   }
-  template <class X> std::uint32_t new_slot(index_t size) {
+  template <class X> TTENSOR_NOINLINE std::uint32_t new_slot(index_t size) {
     slot_base* s = memory_.make<adjoint_slot<X>>();
     s->size = size;
     slots_.push(s);
@@ -220,7 +220,7 @@ class tape {
     for (pool_base* e = pools_; e; e = e->next, ++i) e->rewind(i < p.entries.size() ? p.entries[i] : 0);
   }
   /// Runs the nodes recorded since, newest first.
-  void sweep_since(const position& p) {
+  TTENSOR_NOINLINE void sweep_since(const position& p) {
     struct silence {
       tape& t;
       bool was = t.recording_;

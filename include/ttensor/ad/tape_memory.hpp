@@ -105,7 +105,7 @@ class arena {
     chunk* earlier;
     std::size_t bytes;
   };
-  void* take(std::size_t bytes, std::size_t align) {
+  TTENSOR_NOINLINE void* take(std::size_t bytes, std::size_t align) {
     const auto gap = [&] { return -reinterpret_cast<std::uintptr_t>(free_) & (align - 1); };
     if (TTENSOR_UNLIKELY(static_cast<std::size_t>(end_ - free_) < gap() + bytes)) grow(bytes + align);
     char* p = free_ + gap();

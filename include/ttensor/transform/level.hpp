@@ -141,7 +141,7 @@ template <class F, class... W> inline constexpr bool probe_captured_v = [] {
 }();
 template <class F, class Tuple> inline constexpr bool probe_captured_by_v = false;
 template <class F, class... W> inline constexpr bool probe_captured_by_v<F, std::tuple<W...>> = probe_captured_v<F, W...>;
-template <class F, class... W> inline constexpr bool probe_captured_by_v<F, bundle<W...>> = probe_captured_v<F, W...>;
+template <class F, class... W> inline constexpr bool probe_captured_by_v<F, bundle<W...>> = probe_captured_v<F, std::remove_cvref_t<W>...>;
 /// The probe that stands for the newest level among chains, and an argument on it.
 template <class... C> using probe_of_t = probe<typename level_detail::strip_probe<join_chain_t<double, double, C...>>::type>;
 template <class P, class A> using on_probe_t = tree::rebind_t<tree::lift_to<P>, A>;

@@ -188,7 +188,7 @@ template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
   }
   static_assert(distinct(), "ttensor: an argument number is given twice");
   using level_scalar = var<C>;
-  template <int I, class T> using wrapped_t = std::conditional_t<selected<N...>(I, count), tree::rebind_t<tree::wrap_in<var, C>, T>, T>;
+  template <int I, class T> using wrapped_t = std::conditional_t<selected<N...>(I, count), tree::rebind_t<tree::wrap_in<var, C>, T>, const T&>;
   template <int I> using arg = at_t<I, type_list<A...>>;
   template <class S> struct all;
   template <int... I> struct all<std::integer_sequence<int, I...>> { using type = bundle<wrapped_t<I, A>...>; };
