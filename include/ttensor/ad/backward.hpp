@@ -97,12 +97,29 @@ TTENSOR_NOINLINE inline index_t row_major(index_t* stride, const index_t* extent
   for (int d = 0; d < skip; ++d) stride[d] = 0;
   return n;
 }
+namespace back_detail {
 /// An adjoint as a plane of the loop over `x`: its batch axes lead, `stride` says how the others lie in it.
 TTENSOR_NOINLINE inline void connect(run::nest_plane& n, const adjoint_plane& a, index_t offset, const index_t* stride, const index_t* x, int levels, int rank) {
   n.ptr = a.ptr + offset * n.bytes;
   for (int d = 0; d < levels; ++d) n.stride[d] = a.extent[d] == 1 ? 0 : a.stride[d];
   for (int d = levels; d < rank; ++d) n.stride[d] = x[d] == 1 ? 0 : stride[d];
 }
+TTENSOR_NOINLINE inline bool equal(const index_t* a, const index_t* b, int from, int to) {
+  while (from < to && a[from] == b[from]) ++from;
+  return from == to;
+}
+/// Planes of an adjoint over `x` in memory of its own, row-major; returns where it begins.
+TTENSOR_NOINLINE inline char* row_major_planes(adjoint_plane* part, int count, arena& memory, const index_t* x, int levels, index_t inner_size, int bytes) {
+  const index_t size = row_major(part->stride, x, levels, 0) * inner_size * bytes;
+  char* const first = memory.bytes(static_cast<std::size_t>(size * count));
+  for (int d = 0; d < levels; ++d) part->extent[d] = x[d], part->stride[d] *= inner_size;
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) part[i] = part[0];
+    part[i].ptr = first + i * size;
+  }
+  return first;
+}
+}  // namespace back_detail
 /// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
 /// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds.
 TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to,
@@ -110,118 +127,105 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
   alignas(64) static constexpr char zeros[256]{};
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];
-  index_t x[run::max_rank], batch[run::max_rank]{};
-  const int rank = l.rank, levels = l.inner_levels, px = l.px;
+  run::nest s;
+  index_t* const x = s.extent;  // the first are the batch extents of the adjoints
+  index_t whole[run::max_rank];
+  const int rank = l.rank, levels = l.inner_levels, px = l.px, cotangents = l.value ? 0 : l.vars;
+  const std::size_t row = static_cast<std::size_t>(rank) * sizeof(index_t);
   for (int d = 0; d < rank; ++d) x[d] = r.extent[d];
-  for (int q = 0; q < l.vars; ++q)
-    if (cotangent && cotangent[q]) {
+  for (int q = 0; q < cotangents && levels > 0; ++q)
+    if (cotangent[q]) {
       cotangent[q]->planes(part);
       for (int k = 0; k < px; ++k)
         for (int d = 0; d < levels; ++d) x[d] = part[k].extent[d] > x[d] ? part[k].extent[d] : x[d];
     }
-  for (int d = 0; d < levels; ++d) batch[d] = x[d];
-  index_t whole[run::max_rank];
   const index_t inner_size = row_major(whole, x, rank, levels);
 
   for (int k = 0; k < l.planes; ++k) {
     plane[k].ptr = const_cast<char*>(zeros);
     plane[k].bytes = l.bytes[k];
     plane[k].how = run::access::uniform;
-    for (int d = 0; d < rank; ++d) plane[k].stride[d] = 0;
+    std::memset(plane[k].stride, 0, sizeof plane[k].stride);
   }
   int k = 0;
   if (l.value) {
     plane[k].ptr = static_cast<char*>(sum);
     plane[k++].how = run::access::output;
-  } else {  // cotangents, in reverse plane order of the duals outside the tape
-    for (int q = l.vars - 1; q >= 0; --q, k += px) {
-      if (!cotangent[q]) {
-        for (int i = 0; i < px; ++i) plane[k + i].how = run::access::input;
-        continue;
-      }
-      cotangent[q]->planes(part);
-      for (int i = 0; i < px; ++i) {
-        plane[k + i].how = run::access::input;
-        connect(plane[k + i], part[i], 0, out_stride, x, levels, rank);
-      }
+  }
+  for (int q = cotangents - 1; q >= 0; --q) {  // in reverse plane order of the duals outside the tape
+    if (cotangent[q]) cotangent[q]->planes(part);
+    for (int i = 0; i < px; ++i, ++k) {
+      plane[k].how = run::access::input;
+      if (cotangent[q]) back_detail::connect(plane[k], part[i], 0, out_stride, x, levels, rank);
     }
   }
   for (int v = 0; v < l.values; ++v, ++k) {
-    if (r.value[v].uniform) {
-      plane[k].ptr = r.value[v].bytes;
-    } else if (r.value[v].ptr) {
-      plane[k].ptr = const_cast<char*>(static_cast<const char*>(r.value[v].ptr));
+    const saved_value& value = r.value[v];
+    if (value.uniform) {
+      plane[k].ptr = const_cast<char*>(value.bytes);
+    } else if (value.ptr) {
+      plane[k].ptr = const_cast<char*>(static_cast<const char*>(value.ptr));
       plane[k].how = run::access::input;
-      for (int d = 0; d < rank; ++d) plane[k].stride[d] = r.value_stride[v * rank + d];
+      std::memcpy(plane[k].stride, r.value_stride + v * rank, row);
     }
   }
   std::uint64_t fresh_planes = 0;
-  bool overlapping = false;
-  arena memory;  // of adjoints that are formed in row-major order and added one element at a time
-  char* formed[run::max_planes];
-  index_t batch_stride[run::max_rank];
-  const index_t formed_size = row_major(batch_stride, batch, levels, 0) * inner_size;
-  for (int d = 0; d < levels; ++d) batch_stride[d] *= inner_size;
+  arena memory;
+  char* formed[run::max_planes];  // of targets whose adjoints are formed in row-major order and added one element at a time
   int inner = rank - 1;
   while (inner > levels && x[inner] == 1) --inner;
   for (int g = 0; g < l.targets; ++g) {
     const int first = l.target_plane[g];
-    for (int i = 0; i < px; ++i) plane[first + i].how = to[g] ? run::access::output : run::access::ignored;
     formed[g] = nullptr;
+    for (int i = 0; i < px; ++i) plane[first + i].how = to[g] ? run::access::output : run::access::ignored;
     if (!to[g]) continue;
     const index_t* walk = r.target_stride + g * rank;
     index_t offset = r.target[g].offset;
-    slot_base* s = to[g];
     const bool direct = rank == levels || walk[inner] == 0 || walk[inner] == 1 || x[inner] == 1;
-    bool fresh = !s->live && direct && s->size == inner_size && offset == 0;
-    for (int d = levels; d < rank; ++d) fresh = fresh && (x[d] == 1 || walk[d] == whole[d]);
+    bool fresh = !to[g]->live && direct && to[g]->size == inner_size && offset == 0 && back_detail::equal(walk, whole, levels, rank);
     for (int o = 0; o < l.targets; ++o)
-      if (o != g && to[o] == s) {
-        bool same = r.target[o].offset == offset;
-        for (int d = levels; d < rank; ++d) same = same && r.target_stride[o * rank + d] == walk[d];
+      if (o != g && to[o] == to[g]) {
+        const bool same = r.target[o].offset == offset && back_detail::equal(r.target_stride + o * rank, walk, levels, rank);
         fresh = fresh && same;
-        overlapping = overlapping || !same;
+        s.overlapping = s.overlapping || !same;
       }
-    if (!direct) {
-      const index_t bytes = formed_size * l.bytes[first];
-      formed[g] = memory.bytes(static_cast<std::size_t>(bytes * px));
-      for (int i = 0; i < px; ++i) {
-        part[i].ptr = formed[g] + i * bytes;
-        for (int d = 0; d < levels; ++d) part[i].extent[d] = batch[d], part[i].stride[d] = batch_stride[d];
-      }
+    if (direct) {
+      fresh ? to[g]->make_fresh(x) : to[g]->make_open(x);
+      to[g]->planes(part);
+    } else {
+      formed[g] = back_detail::row_major_planes(part, px, memory, x, levels, inner_size, l.bytes[first]);
       fresh = true;
       offset = 0;
       walk = whole;
-    } else {
-      fresh ? s->make_fresh(batch) : s->make_open(batch);
-      s->planes(part);
     }
     for (int i = 0; i < px; ++i) {
-      connect(plane[first + i], part[i], offset, walk, x, levels, rank);
+      back_detail::connect(plane[first + i], part[i], offset, walk, x, levels, rank);
       if (fresh) fresh_planes |= std::uint64_t(1) << (first + i - k);
     }
   }
   plane[l.planes - 1].ptr = reinterpret_cast<char*>(&fresh_planes);
 
-  run::nest s;
+  index_t extent[run::max_rank];  // the planner changes its own
+  std::memcpy(extent, x, row);
   s.rank = rank;
   s.planes = l.planes;
-  for (int d = 0; d < rank; ++d) s.extent[d] = x[d];
   s.plane = plane;
   s.lanes = l.lanes;
   s.cost = l.cost;
-  s.overlapping = overlapping;
   l.drive(s, l.kernel, *l.sums);
 
   for (int g = 0; g < l.targets; ++g) {
     if (!formed[g]) continue;
-    to[g]->make_open(batch);
+    to[g]->make_open(extent);
     to[g]->planes(part);
+    const int bytes = l.bytes[l.target_plane[g]];
+    index_t size = inner_size * bytes;
+    for (int d = 0; d < levels; ++d) size *= extent[d];
     for (int q = 0; q < px; ++q) {
       index_t stride[run::max_rank];
+      std::memcpy(stride, r.target_stride + g * rank, row);
       for (int d = 0; d < levels; ++d) stride[d] = part[q].extent[d] == 1 ? 0 : part[q].stride[d];
-      for (int d = levels; d < rank; ++d) stride[d] = r.target_stride[g * rank + d];
-      l.add[g](part[q].ptr + r.target[g].offset * l.bytes[l.target_plane[g]], stride, formed[g] + q * formed_size * l.bytes[l.target_plane[g]], x, rank);
+      l.add[g](part[q].ptr + r.target[g].offset * bytes, stride, formed[g] + q * size, extent, rank);
     }
   }
 }

@@ -187,15 +187,16 @@ template <class X> struct sum_node final : tape_node {
     s.drop();
     for (piece* p = pieces; p < pieces + count; ++p) {
       const store<X>& g = p->gradient.adjoint;
+      const X* const from = g.data();
       if (p->target.id == 0) {
-        add_adjoint<X>(t, p->target.scalar, X(apply<absorb_op>(ct, g.get(0))));
+        add_adjoint<X>(t, p->target.scalar, X(apply<absorb_op>(ct, *from)));
         continue;
       }
       adjoint_slot<X>& to = t.at<X>(p->target.id);
       if (p->part) {
         arena memory;
         char* scaled = memory.bytes(static_cast<std::size_t>(g.size()) * sizeof(X));
-        scale(reinterpret_cast<X*>(scaled), g.data(), g.size(), ct, false);
+        scale(reinterpret_cast<X*>(scaled), from, g.size(), ct, false);
         add_strided<X>(reinterpret_cast<char*>(to.open().writable() + p->target.offset), p->part, scaled, extent, rank);
       } else if (!to.live && ct == X(1)) {  // shared until somebody adds to it
         to.adjoint = g.value();
@@ -203,7 +204,7 @@ template <class X> struct sum_node final : tape_node {
       } else {
         const bool add = to.live;
         if (!add) to.make_fresh(nullptr);
-        scale(to.adjoint.writable(), g.data(), g.size(), ct, add);
+        scale(to.adjoint.writable(), from, g.size(), ct, add);
       }
     }
   }
@@ -217,14 +218,16 @@ template <class X> TTENSOR_NOINLINE store<var<X>> run_sum(std::uint64_t serial, 
     tape& t = tapes::of<X>(serial);
     node = &t.push<sum_node<X>>(t, l, r, to);
   }
-  store<X> v = store<X>::make(1);
-  v.set(0, X(0));
+  store<var<X>> y = store<var<X>>::make(1);
+  X* const value = y.values().writable();
+  *value = X(0);
   const index_t none = 0;
-  run_back(l, r, nullptr, &none, to, v.writable());
-  if (!node) return store<var<X>>(static_cast<store<X>&&>(v), token_ref());
+  run_back(l, r, nullptr, &none, to, value);
+  if (!node) return y;
   for (int i = 0; i < node->count; ++i)
     if (!node->pieces[i].gradient.live) node->pieces[i].gradient.make_open(&none);
-  return store<var<X>>(static_cast<store<X>&&>(v), token_ref(serial, node->out));
+  y.set_slot(token_ref(serial, node->out));
+  return y;
 }
 
 template <class S, class E> struct nested_statement_node;  // reverse over reverse: nested_reverse.hpp

@@ -255,7 +255,7 @@ template <class T> class store<var<T>> {
   void set(index_t i, const S& v) { write(i, S(v)); }
   void set(index_t i, S&& v) { write(i, static_cast<S&&>(v)); }
   void zero() { cell_->value.zero(); }
-  snapshot<S, false> bare() const {
+  TTENSOR_NOINLINE snapshot<S, false> bare() const {  // of many leaves in one tree
     if (!cell_) return {};
     return {cell_->value.bare(), token_ref(cell_->slot).release()};
   }
