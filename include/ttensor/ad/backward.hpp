@@ -41,10 +41,9 @@ struct back_target {
   index_t offset = 0;
 };
 struct saved_value {
-  mem::block_ref keep;
-  const void* ptr = nullptr;  // null: no rule reads it
-  bool uniform = false;
-  alignas(16) char bytes[16]{};
+  const void* ptr;  // null: no rule reads it
+  bool uniform;
+  alignas(16) char bytes[16];
 };
 /// Constants of a statement type.
 struct back_layout {
@@ -59,10 +58,12 @@ struct back_layout {
   int cost;
   bool value;                      // the forward loop of a sum: plane 0 is its value
 };
-/// What was recorded: extents, then for every leaf plane and target their strides.
+/// What was recorded: extents, then for every leaf plane and target their strides. keep: of every value; null when the record
+/// ends before the expression does.
 struct back_record {
   index_t* extent;
   saved_value* value;
+  mem::block_ref* keep;
   index_t* value_stride;
   back_target* target;
   index_t* target_stride;
@@ -238,8 +239,8 @@ struct leaf_axes {
 struct leaf_noter {
   back_record r;
   int rank, inner_levels;
-  std::uint64_t keep;  // bit per leaf: a rule reads its value
-  void (leaf_noter::*save)(saved_value&, index_t*, mem::block*, int, const leaf_axes&) const = nullptr;  // for a record that outlives the expression
+  std::uint64_t kept;  // bit per leaf: a rule reads its value
+  void (leaf_noter::*save)(saved_value&, index_t*, mem::block*, int, const leaf_axes&) const;  // null: without keep
   int leaf = 0, values = 0, targets = 0;
   std::uint64_t serial = 0;  // of the tape; 0: no leaf is active
   bool mixed = false;
@@ -255,8 +256,9 @@ struct leaf_noter {
 
   /// Makes a value last. Elements of a fixed tensor or of borrowed memory have no holder: the tape takes a copy, row-major.
   TTENSOR_NOINLINE void hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const {
+    mem::block_ref& keep = r.keep[&s - r.value];
     if (holder) {
-      s.keep = mem::block_ref(holder);
+      keep = mem::block_ref(holder);
       return;
     }
     index_t n = 1, i[run::max_rank]{}, stride[run::max_rank];
@@ -273,7 +275,7 @@ struct leaf_noter {
       for (int d = a.count - 1; d >= 0 && ++i[d] == a.extent[d]; --d) i[d] = 0;
     }
     s.ptr = own.data();
-    s.keep = own.value();
+    keep = own.value();
     align(to, {a.extent, stride, a.count, a.batch}, 0);
   }
 
@@ -304,8 +306,9 @@ struct leaf_noter {
     index_t* stride = r.value_stride + values++ * rank;
     align(stride, a, 0);
     s.uniform = uniform;
+    s.ptr = nullptr;
     if (uniform) std::memcpy(s.bytes, ptr, static_cast<std::size_t>(bytes));
-    else if (keep >> leaf & 1u) s.ptr = ptr;
+    else if (kept >> leaf & 1u) s.ptr = ptr;
     if (s.ptr && save) (this->*save)(s, stride, holder, bytes, a);
   }
 };

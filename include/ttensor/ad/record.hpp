@@ -3,9 +3,8 @@
 // A statement of scalar S = D<var<X>> (D: duals and batch levels outside the tape) has one slot for every plane of D. The
 // node keeps nothing per element but the leaves that some derivative rule reads; values are recomputed in the loop.
 #pragma once
-#include "../ops/power.hpp"
 #include "../expr/merge.hpp"
-#include "backward.hpp"
+#include "sum_gradient.hpp"
 
 TTENSOR_BEGIN
 
@@ -62,17 +61,21 @@ template <class S, class E, bool Value = false> struct statement_record {
                                       target_plane.v, adders.v, &kernel::sums, full == 1 && !run::has_threads ? run::run_line_sum : run::run_nest_sum, kernel::cost, Value};
   index_t extent[full + 1], value_stride[value_planes * full + 1], target_stride[target_count * full + 1];
   saved_value value[value_planes + 1];
+  struct nothing {
+    static constexpr mem::block_ref* v = nullptr;
+  };
+  std::conditional_t<Value, nothing, array<mem::block_ref, value_planes>> keep;
   back_target target[target_count + 1];
   std::uint64_t serial;  // of the tape of its active leaves
 
   statement_record(const E& e, const dims<full>& x) {
     for (int d = 0; d < full; ++d) extent[d] = x[d];
-    leaf_noter n{view(), full, inner_levels, info::kept()};
+    leaf_noter n{view(), full, inner_levels, info::kept(), nullptr};
     if constexpr (!Value) n.save = &leaf_noter::hold;
     e.leaves([&](const auto& l) { n.note(l); });
     serial = checked_serial(n.serial, n.mixed);
   }
-  back_record view() { return {extent, value, value_stride, target, target_stride}; }
+  back_record view() { return {extent, value, keep.v, value_stride, target, target_stride}; }
 };
 
 template <class X> void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride);
@@ -114,120 +117,6 @@ template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l,
     for (int g = 0; g < l.targets; ++g)
       if (to[g] && r.target[g].id == 0) add_adjoint<X>(t, r.target[g].scalar, scalars[static_cast<std::size_t>(g)].adjoint.get(0));
   for (int k = 0; k < l.vars; ++k) t.slot(out[k]).drop();
-}
-
-// ---- sums of costly statements: value and gradient in one loop -----------------------------------------------------------
-// The cotangent of a sum is one number, so the gradient of the statement is computed together with its value, and the
-// backward pass hands it over, scaled. Computing it later would mean to compute the values twice. Statements that are cheap
-// to recompute keep nothing instead.
-template <class Op> inline constexpr bool is_costly_v = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, pow_op>;
-template <int K> constexpr bool costly(ld<K>) { return false; }
-template <class Op, int... I> constexpr bool costly(ins<Op, I...>) { return is_costly_v<Op>; }
-template <int Root, class... Ins> constexpr bool any_costly(program<Root, Ins...>) { return (costly(Ins{}) || ...); }
-/// to[i] = by * from[i], or to[i] += that; a zero absorbs what it meets.
-template <class X> TTENSOR_NOINLINE void scale(X* to, const X* from, index_t n, X by, bool add) {
-  constexpr int N = native_width_v<X>;
-  index_t i = 0;
-  auto one = [&]<class V>(const V& v, const V& old) { return add ? apply<add_op>(old, apply<absorb_op>(V(by), v)) : apply<absorb_op>(V(by), v); };
-  for (; i + N <= n; i += N) store_as(one(load_as<pack<X, N>>(from + i), load_as<pack<X, N>>(to + i)), to + i);
-  for (; i < n; ++i) to[i] = one(from[i], to[i]);
-}
-/// Gradient of a sum: its pieces, for a cotangent of 1.
-template <class X> struct sum_node final : tape_node {
-  struct piece {
-    back_target target;
-    adjoint_slot<X> gradient;
-    const index_t* part;  // strides in the slot when the gradient has the statement's shape; null: it has the slot's
-  };
-  piece* pieces;
-  int count = 0, rank;
-  const index_t* extent;
-  std::uint32_t out;
-
-  /// `to`: the slots that the value kernel adds to.
-  sum_node(tape& t, const back_layout& l, const back_record& r, slot_base** to) : rank(l.rank), out(t.new_slot<X>(1)) {
-    const std::size_t row = static_cast<std::size_t>(rank) * sizeof(index_t), targets = static_cast<std::size_t>(l.targets);
-    char* rows = t.memory().bytes((targets + 1) * row);
-    auto kept = [&](const index_t* from) {
-      void* const to = std::exchange(rows, rows + row);
-      if (row) std::memcpy(to, from, row);
-      return static_cast<const index_t*>(to);
-    };
-    pieces = reinterpret_cast<piece*>(t.memory().bytes(targets * sizeof(piece)));
-    extent = kept(r.extent);
-    index_t whole[run::max_rank];
-    const index_t n = row_major(whole, r.extent, rank, 0);
-    for (int g = 0; g < l.targets; ++g) {
-      back_target& target = r.target[g];
-      to[g] = nullptr;
-      if (target.id == 0 && !target.scalar.valid()) continue;
-      index_t size = target.id ? t.slot(target.id).size : 1;
-      const index_t* part = nullptr;
-      if (size > 2 * n + 16) {  // a small part of a large array: keep the part
-        part = kept(r.target_stride + g * rank);
-        for (int d = 0; d < rank; ++d) r.target_stride[g * rank + d] = whole[d];
-        size = n;
-      } else {
-        for (int o = 0; o < g && target.id; ++o)
-          if (to[o] && r.target[o].id == target.id) to[g] = to[o];
-      }
-      if (to[g]) continue;
-      to[g] = &(new (pieces + count++) piece{target, {}, part})->gradient;
-      to[g]->size = size;
-      if (part) target.offset = 0;
-    }
-  }
-  ~sum_node() {
-    for (int i = 0; i < count; ++i) pieces[i].gradient.drop();
-  }
-  void backward(tape& t) override {
-    adjoint_slot<X>& s = t.at<X>(out);
-    if (!s.live) return;
-    const X ct = s.adjoint.get(0);
-    s.drop();
-    for (piece* p = pieces; p < pieces + count; ++p) {
-      const store<X>& g = p->gradient.adjoint;
-      const X* const from = g.data();
-      if (p->target.id == 0) {
-        add_adjoint<X>(t, p->target.scalar, X(apply<absorb_op>(ct, *from)));
-        continue;
-      }
-      adjoint_slot<X>& to = t.at<X>(p->target.id);
-      if (p->part) {
-        arena memory;
-        char* scaled = memory.bytes(static_cast<std::size_t>(g.size()) * sizeof(X));
-        scale(reinterpret_cast<X*>(scaled), from, g.size(), ct, false);
-        add_strided<X>(reinterpret_cast<char*>(to.open().writable() + p->target.offset), p->part, scaled, extent, rank);
-      } else if (!to.live && ct == X(1)) {  // shared until somebody adds to it
-        to.adjoint = g.value();
-        to.live = true;
-      } else {
-        const bool add = to.live;
-        if (!add) to.make_fresh(nullptr);
-        scale(to.adjoint.writable(), from, g.size(), ct, add);
-      }
-    }
-  }
-};
-/// Runs the value kernel and pushes the node, if the statement is on a tape.
-template <class X> TTENSOR_NOINLINE store<var<X>> run_sum(std::uint64_t serial, const back_layout& l, const back_record& r) {
-  slot_base* to[run::max_planes];
-  for (int g = 0; g < l.targets; ++g) to[g] = nullptr;
-  sum_node<X>* node = nullptr;
-  if (serial != 0) {
-    tape& t = tapes::of<X>(serial);
-    node = &t.push<sum_node<X>>(t, l, r, to);
-  }
-  store<var<X>> y = store<var<X>>::make(1);
-  X* const value = y.values().writable();
-  *value = X(0);
-  const index_t none = 0;
-  run_back(l, r, nullptr, &none, to, value);
-  if (!node) return y;
-  for (int i = 0; i < node->count; ++i)
-    if (!node->pieces[i].gradient.live) node->pieces[i].gradient.make_open(&none);
-  y.set_slot(token_ref(serial, node->out));
-  return y;
 }
 
 template <class S, class E> struct nested_statement_node;  // reverse over reverse: nested_reverse.hpp
@@ -288,7 +177,7 @@ template <class S, class E, int F> void record(store<S>& y, const E& e, const di
   using X = taped_t<S>;
   const std::uint64_t serial = serial_of(e);
   if (serial == 0) return;
-  tape& t = tapes::of<X>(serial);
+  tape& t = tape::find(serial);
   using node_type = std::conditional_t<has_var_v<X>, nested_statement_node<S, E>, statement_node<S, E>>;
   auto& n = t.push<node_type>(e, extent, out_stride);
   int k = 0;
@@ -383,7 +272,8 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
   template <bool Columns, class E> static store<Q> recorded(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     using X = ad::taped_t<S>;
     constexpr bool together = [] {
-      if constexpr (!Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q> && (std::is_same_v<X, double> || std::is_same_v<X, float>)) return ad::any_costly(program_of<E>{});
+      constexpr bool plain = std::is_same_v<X, double> || std::is_same_v<X, float>;
+      if constexpr (plain && !Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q>) return ad::any_costly(program_of<E>{});
       else return false;
     }();
     if constexpr (together) {

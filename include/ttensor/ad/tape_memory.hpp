@@ -6,6 +6,9 @@
 
 TTENSOR_BEGIN
 
+/// Gives the memory of a tape back.
+TTENSOR_NOINLINE inline void give_memory(void* p, std::size_t bytes, mem::memory_resource* from) noexcept { mem::give_bytes(p, bytes, from); }
+
 /// Room for a sequence, of bytes: one code for all element types. Whatever a tape keeps may be moved as bytes.
 class growing_room {
  public:
@@ -27,8 +30,8 @@ class growing_room {
     capacity_ = bytes / element;
     from_ = from;
   }
-  TTENSOR_NOINLINE void release() {
-    if (data_) mem::give_bytes(data_, bytes_, from_);
+  void release() {
+    if (data_) give_memory(data_, bytes_, from_);
   }
   void* data_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
@@ -93,7 +96,7 @@ class arena {
   TTENSOR_NOINLINE void rewind(const mark& m) {
     while (last_ != m.last) {
       chunk* e = last_->earlier;
-      mem::cache.give(last_, last_->bytes);
+      give_memory(last_, last_->bytes, nullptr);
       last_ = e;
     }
     free_ = m.free;

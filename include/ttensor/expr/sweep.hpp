@@ -151,7 +151,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   }
   template <const chosen& C, class S = std::make_integer_sequence<int, C.count>> struct listed;
   template <const chosen& C, int... K> struct listed<C, std::integer_sequence<int, K...>> { using type = int_list<C.at[K]...>; };
-  static constexpr ins_facts facts_of[] = {lowering::facts_of(Ins{})...};
+  static constexpr array<ins_facts, M> facts_of{{lowering::facts_of(Ins{})...}};
   static constexpr chosen loads = choose(true), operators = choose(false);
 
   TTENSOR_NO_EXEC_CHECK
