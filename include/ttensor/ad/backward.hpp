@@ -105,7 +105,7 @@ TTENSOR_NOINLINE inline void connect(run::nest_plane& n, const adjoint_plane& a,
   for (int d = 0; d < levels; ++d) n.stride[d] = a.extent[d] == 1 ? 0 : a.stride[d];
   for (int d = levels; d < rank; ++d) n.stride[d] = x[d] == 1 ? 0 : stride[d];
 }
-TTENSOR_NOINLINE inline bool equal(const index_t* a, const index_t* b, int from, int to) {
+TTENSOR_INLINE bool equal(const index_t* a, const index_t* b, int from, int to) {
   while (from < to && a[from] == b[from]) ++from;
   return from == to;
 }
@@ -289,7 +289,7 @@ struct leaf_noter {
     }
   };
   /// Strides over the statement's axes; the leaf's batch axes begin at `first`.
-  TTENSOR_NOINLINE void align(index_t* to, const leaf_axes& a, int first) const {
+  void align(index_t* to, const leaf_axes& a, int first) const {
     for (int d = 0; d < rank; ++d) to[d] = 0;
     for (int d = 0; d < a.count; ++d) to[d < a.batch ? first + d : rank - a.count + d] = a.extent[d] == 1 ? 0 : a.stride[d];
   }

@@ -67,7 +67,7 @@ struct back_run {
   const cursor* c;
   char** p;
   index_t* step;
-  char *sums, *wide, *room;  // wide behind sums
+  char *sums, *wide, *room;
   unsigned char* lead;      // adjoint planes that are one place in memory: the first of them
   std::uint64_t fresh = 0;  // bit k: adjoint plane k is stored and not added to
   bool carries = false;
@@ -77,10 +77,11 @@ struct back_run {
   TTENSOR_NOINLINE void open() {
     for (int k = 0; k < f.planes; ++k) p[k] = c[k].ptr, step[k] = c[k].step;
     std::memcpy(&fresh, p[f.planes - 1], sizeof fresh);
-    std::memset(sums, 0, static_cast<std::size_t>(2 * (wide - sums)));
     for (int k = f.targets; k < f.planes - 1; ++k) {
       if (is_sum(k)) {
         p[k] = pack_of(sums, k);
+        std::memset(p[k], 0, static_cast<std::size_t>(f.lanes * 16));
+        std::memset(pack_of(wide, k), 0, static_cast<std::size_t>(f.lanes * 16));
         carries = carries || f.ops[k]->narrow;
         fresh &= ~(std::uint64_t(1) << (k - f.targets));
       }
@@ -101,8 +102,14 @@ struct back_run {
       const bool target = k >= f.targets;
       if (step[k] == 0 && !target) continue;
       const int b = f.bytes[k];
-      if (target) std::memset(to, 0, static_cast<std::size_t>(f.lanes * b));
-      for (int i = 0; i < f.lanes && !target; ++i) std::memcpy(to + i * b, p[k] + (i < tail ? i : tail - 1) * b, static_cast<std::size_t>(b));
+      if (target) {
+        std::memset(to, 0, static_cast<std::size_t>(f.lanes * b));
+      } else {
+        const plane_facts leaf{b, false, false};
+        const cursor from{p[k], step[k]};
+        cursor staged;
+        prepare_row(&staged, &from, &leaf, 1, f.lanes, tail, to);
+      }
       p[k] = to;
     }
   }
@@ -226,9 +233,9 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, bool) {
     char* p[planes];
     index_t step[planes];
-    alignas(64) char sums[2 * target_planes * N * 16 + 1], room[planes * N * 16];
+    alignas(64) char sums[target_planes * N * 16 + 1], wide[target_planes * N * 16 + 1], room[planes * N * 16];
     unsigned char lead[target_planes + 1];
-    back_run r{facts, c, p, step, sums, sums + target_planes * N * 16, room, lead};
+    back_run r{facts, c, p, step, sums, wide, room, lead};
     r.open();
     const std::uint64_t fresh = r.fresh;
     const auto u = leaves::template load_uniforms<table>(c);
