@@ -117,12 +117,11 @@ template <class E> struct owned : E, expr::root {
       mem::hold words[E::holds];
       expr::hold_list list{words};
       this->each_hold(list);
-      drop_words(words, std::make_integer_sequence<int, E::holds>{});
+      mem::drop_array(words, std::make_integer_sequence<int, E::holds>{});
     } else {
       drop();
     }
   }
-  template <int... I> TTENSOR_INLINE static void drop_words(const mem::hold* words, std::integer_sequence<int, I...>) { mem::drop_each(words[I]...); }
   TTENSOR_NOINLINE void drop() {  // most trees are used up by larger ones: only the roots' is ever emitted
     mem::hold words[E::holds];
     expr::hold_list list{words};

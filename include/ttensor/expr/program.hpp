@@ -139,11 +139,13 @@ template <class Op, int... I> constexpr ins_facts facts_of(ins<Op, I...>) {
   ((f.operand[n++] = I), ...);
   return f;
 }
-/// Of every slot below Slots: how often its load is an operand, or the result.
+/// Of every slot below Slots: how often its load is an operand, or the result; -1 where the program does not load it.
 template <int Slots, int Root, class... Ins> constexpr array<int, Slots> readers(program<Root, Ins...>) {
   const ins_facts f[] = {facts_of(Ins{})...};
   array<int, Slots> n{};
-  if (f[Root].slot >= 0) ++n[f[Root].slot];
+  for (int k = 0; k < Slots; ++k) n[k] = -1;
+  for (const ins_facts& i : f)
+    if (i.slot >= 0) n[i.slot] = f[Root].slot == i.slot;
   for (const ins_facts& i : f)
     for (int j = 0; j < i.arity; ++j)
       if (const int slot = f[i.operand[j]].slot; slot >= 0) ++n[slot];

@@ -230,6 +230,7 @@ template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
   if (TTENSOR_LIKELY(((h | ...) & hold_marks) == 0)) (drop_unmarked(h), ...);
   else (drop_other_hold(h), ...);
 }
+template <int... I> TTENSOR_INLINE void drop_array(const hold* h, std::integer_sequence<int, I...>) noexcept { drop_each(h[I]...); }
 TTENSOR_NOINLINE inline void drop_holds(const hold* h, int n) noexcept {
   for (int i = 0, m = 1; i < n; i += m) {
     for (m = 1; i + m < n && h[i + m] == h[i];) ++m;  // an array that a statement names several times

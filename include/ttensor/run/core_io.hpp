@@ -105,7 +105,8 @@ template <class... L> constexpr int nth_uniform(bool uniform, int i) {  // numbe
 }
 TTENSOR_INLINE char* address(const cursor& c) { return c.ptr; }
 TTENSOR_INLINE char* address(char* p) { return p; }
-/// The planes of the leaves that a program reads, after those of the results if Results; Table: the plane_table of the output and the leaves.
+/// The planes of the leaves that a program loads and of all uniform ones, after those of the results if Results; Table: the plane_table of the
+/// output and the leaves.
 template <class Prog, class Table, int Leaves, bool Results> struct planes_read {
   static constexpr auto read_by = lowering::readers<Leaves>(Prog{});
   static constexpr int outs = Table::first(1);
@@ -114,7 +115,8 @@ template <class Prog, class Table, int Leaves, bool Results> struct planes_read 
     int n = 0;
     for (int k = 0; k < outs && Results; ++k) at[n++] = k;
     for (int i = 0; i < Leaves; ++i)
-      for (int k = Table::first(i + 1); k < Table::first(i + 2) && read_by.v[i] > 0; ++k) at[n++] = k;
+      for (int k = Table::first(i + 1); k < Table::first(i + 2); ++k)
+        if (read_by.v[i] >= 0 || Table::facts().v[k].uniform) at[n++] = k;
     at[Table::count] = n;
     return at;
   }();
@@ -167,12 +169,14 @@ template <int N, class... L> struct leaf_set {
   template <class Table, class Place, int... I> TTENSOR_INLINE static void uniforms_of([[maybe_unused]] uniforms& u, [[maybe_unused]] const Place* c, int_list<I...>) { ((at<I>(u) = broadcast<Table, I>(c)), ...); }
   template <class Table, class Prog, class Values, int... I> TTENSOR_INLINE static void load_moving([[maybe_unused]] Values& v, [[maybe_unused]] char* const* p, int_list<I...>) {
     [[maybe_unused]] constexpr auto read_by = lowering::readers<count>(Prog{});
-    ((at<I>(v) = loaded<(read_by[I] > 1)>(io<I>::load(p + Table::first(I + 1)))), ...);
+    ((read_by[I] >= 0 ? static_cast<void>(at<I>(v) = loaded<(read_by[I] > 1)>(io<I>::load(p + Table::first(I + 1)))) : static_cast<void>(0)), ...);
   }
   // Loaded once: tuned for some processors, GCC 12 would rather load it again for every operator that reads it.
   template <bool Several, class V> TTENSOR_INLINE static V loaded(V x) {
+#if TTENSOR_HAS_REGISTERS
     if constexpr (Several && is_pack_v<V>)
       if constexpr (V::registers) TTENSOR_UNROLL for (int i = 0; i < V::count; ++i) x.r[i] = simd::opaque(x.r[i]);
+#endif
     return x;
   }
   template <class Values, int... I> TTENSOR_INLINE static void copy_uniforms([[maybe_unused]] Values& v, [[maybe_unused]] const uniforms& u, int_list<I...>) { ((at<I>(v) = at<I>(u)), ...); }
@@ -269,6 +273,7 @@ template <class Table, int N> struct strip {
     });
   }
   TTENSOR_INLINE static places start(const cursor* c) { return start(c, moving{}); }
+  TTENSOR_INLINE static places nowhere(char* any) { return nowhere(any, moving{}); }  // for planes that are not read
   TTENSOR_INLINE static void down(places& p, const index_t* bytes) { down(p, bytes, moving{}); }
   TTENSOR_INLINE static places plus(const places& p, index_t elements) { return plus(p, elements, moving{}); }
   TTENSOR_INLINE static bool contiguous(const cursor* c) { return contiguous(c, moving{}); }
@@ -325,6 +330,11 @@ template <class Table, int N> struct strip {
   struct steps {
     index_t v[P];
   };
+  template <int... K> TTENSOR_INLINE static places nowhere(char* any, int_list<K...>) {
+    places p;
+    ((p.v[K] = any), ...);
+    return p;
+  }
   template <int... K> TTENSOR_INLINE static places start(const cursor* c, int_list<K...>) {
     places p;
     ((p.v[K] = c[K].ptr), ...);

@@ -38,7 +38,7 @@ class line {
  private:
   void call(const cursor* c, index_t n) const { rows_ ? rows_(c, n, nullptr, 1) : (this->*each_)(c, n); }
   /// Inputs into the buffer, outputs too where the kernel adds to them; after the kernel outputs back to where they belong.
-  void move(cursor* c, char* const* ptr, char* at, index_t i, index_t w, bool after) const {
+  TTENSOR_NOINLINE void move(cursor* c, char* const* ptr, char* at, index_t i, index_t w, bool after) const {
     for (int p = 0; p < planes_; ++p) {
       if (!far(p)) continue;
       const nest_plane& q = plane_[p];

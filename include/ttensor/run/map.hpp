@@ -45,14 +45,15 @@ template <class Prog, class Out, class... L> struct map_kernel {
     TTENSOR_NOINLINE static void run(plane_address<K>... at, index_t n) {
       if constexpr (can_stream)
         if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
-      places p;
+      char* const some[] = {at...};
+      places p = loop::nowhere(some[0]);
       ((p.v[K] = at), ...);
       const auto u = leaves::template load_uniforms<table>(p.v);
       loop::template flat<unroll>(p, n, [&](const places& q) { return value(u, q); }, [](const out_value& v, const places& q) { store(v, q); });
     }
     TTENSOR_INLINE static void run(char* const* at, index_t n) { run(at[K]..., n); }
     static void rows(const cursor* c, index_t n, const index_t* down, index_t rows) {
-      places p;
+      places p = loop::start(c);
       ((p.v[K] = c[K].ptr), ...);
       for (;;) {
         run(p.v, n);
@@ -67,7 +68,8 @@ template <class Prog, class Out, class... L> struct map_kernel {
       return out % 64 == 0 && ((K == 0 || reinterpret_cast<std::uintptr_t>(at) != out) && ...);
     }
     TTENSOR_NOINLINE static void streamed(plane_address<K>... at, index_t n) {
-      places p;
+      char* const some[] = {at...};
+      places p = loop::nowhere(some[0]);
       ((p.v[K] = at), ...);
       const auto u = leaves::template load_uniforms<table>(p.v);
       auto compute = [&](const places& q) { return value(u, q); };
