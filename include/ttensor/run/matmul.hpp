@@ -195,6 +195,41 @@ template <class T> void tiny(const product& s, const T* a, const T* b, T* c) {
       to = s.add ? (V(to) + total)[0] : total[0];
     }
 }
+#if TTENSOR_HAS_REGISTERS
+/// Registers of rows of Length lanes each: neighbours become one register in which every row is half as long, the sum of its halves (the tree of
+/// pack::fold), until each lane is the sum of a row. Of an odd one the second half is the first again.
+template <int Length, class T, int N, int Count> TTENSOR_INLINE void fold_rows(pack<T, N> (&v)[Count]) {
+  if constexpr (Length > 1) {
+    constexpr int next = (Count + 1) / 2;
+    pack<T, N> half[next];
+    static_for<next>([&](auto i) {
+      const auto x = v[2 * i()].r[0], y = v[2 * i() + 1 < Count ? 2 * i() + 1 : 2 * i()].r[0];
+      [&]<int... L>(std::integer_sequence<int, L...>) {
+        constexpr int h = Length / 2;  // lane L of the result: lane L % h of row L / h
+        half[i()].r[0] = __builtin_shufflevector(x, y, (L / h * Length + L % h)...) + __builtin_shufflevector(x, y, (L / h * Length + L % h + h)...);
+      }(std::make_integer_sequence<int, N>{});
+    });
+    fold_rows<Length / 2>(half);
+    TTENSOR_UNROLL for (int i = 0; i < next; ++i) v[i] = half[i];
+  }
+}
+#endif
+/// to[q] = the sum of the lanes of v[q], plus to[q] if `add`.
+template <class T, int N, int Q> TTENSOR_INLINE void put_sums(pack<T, N> (&v)[Q], T* to, bool add) {
+#if TTENSOR_HAS_REGISTERS
+  if constexpr (pack<T, N>::registers && pack<T, N>::count == 1 && Q > 1) {
+    fold_rows<N>(v);
+    T sums[Q * N];
+    TTENSOR_UNROLL for (int i = 0; i * N < Q; ++i) v[i].store(sums + i * N);
+    for (int q = 0; q < Q; ++q) to[q] = add ? T(to[q] + sums[q]) : sums[q];
+    return;
+  }
+#endif
+  for (int q = 0; q < Q; ++q) {
+    const T sum = fold(v[q], [](auto x, auto y) { return x + y; });
+    to[q] = add ? T(to[q] + sum) : sum;
+  }
+}
 /// One row: c(n) = a(k) B. Columns of B that are contiguous along k are inner products, eight at a time.
 template <class T> void row(const product& s, const T* a, const T* b, T* c) {
   constexpr index_t N = tile_of<T>::lanes;
@@ -219,9 +254,9 @@ template <class T> void row(const product& s, const T* a, const T* b, T* c) {
       if (overlap) {
         TTENSOR_UNROLL for (int q = 0; q < Q; ++q) acc[q] = fma(tail, select(inside, V::load(col + q * s.b_col + s.k - N), V(T(0))), acc[q]);
       }
-      T total[Q];
-      TTENSOR_UNROLL for (int q = 0; q < Q; ++q) total[q] = fold(acc[q], [](auto u, auto v) { return u + v; });
-      for (index_t p = overlap ? s.k : whole; p < s.k; ++p)
+      if (overlap || whole == s.k) return put_sums(acc, c + j, s.add);
+      T total[Q]{};  // fewer elements than a register
+      for (index_t p = 0; p < s.k; ++p)
         for (int q = 0; q < Q; ++q) total[q] = fma(pack<T, 1>(x[p]), pack<T, 1>(col[q * s.b_col + p]), pack<T, 1>(total[q]))[0];
       for (int q = 0; q < Q; ++q) c[j + q] = s.add ? T(c[j + q] + total[q]) : total[q];
     };
