@@ -12,8 +12,9 @@ template <class In> inline constexpr bool is_costly = false;
 template <class Op, int... I> inline constexpr bool is_costly<ins<Op, I...>> = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, div_op>;
 }  // namespace map_detail
 
-/// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel.
-template <class Prog, class Out, class... L> struct map_kernel {
+/// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel. Rows: the statement has
+/// several axes, so that leaves may be constant along a row.
+template <bool Rows, class Prog, class Out, class... L> struct map_kernel {
   static constexpr int N = lanes_of<Out, L...>();
   using table = plane_table<Out, L...>;
   using leaves = leaf_set<N, L...>;
@@ -129,7 +130,7 @@ template <class Prog, class Out, class... L> struct map_kernel {
           number[i] = -1;
         }
         for (int i = 0; i < M; ++i)
-          if (costly[i] && reads[i] != 0 && reads[i] != reads[Root] && count < 32 && sizeof...(L) <= 64) number[i] = count++;
+          if (Rows && costly[i] && reads[i] != 0 && reads[i] != reads[Root] && count < 32 && sizeof...(L) <= 64) number[i] = count++;
       }
     };
     static constexpr table_of facts{};
