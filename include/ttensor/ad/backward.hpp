@@ -266,16 +266,16 @@ struct leaf_noter {
       stride[d] = n;
       n *= a.extent[d];
     }
-    const mem::cell_ref own(static_cast<std::size_t>(n * bytes));
-    char* next = static_cast<char*>(own.data());
+    const mem::cell_ref copy(static_cast<std::size_t>(n * bytes));
+    char* next = static_cast<char*>(copy.data());
     for (index_t k = 0; k < n; ++k, next += bytes) {
       index_t at = 0;
       for (int d = 0; d < a.count; ++d) at += i[d] * a.stride[d];
       std::memcpy(next, static_cast<const char*>(s.ptr) + at * bytes, static_cast<std::size_t>(bytes));
       for (int d = a.count - 1; d >= 0 && ++i[d] == a.extent[d]; --d) i[d] = 0;
     }
-    s.ptr = own.data();
-    keep = own.value();
+    s.ptr = copy.data();
+    keep = copy.value();
     align(to, {a.extent, stride, a.count, a.batch}, 0);
   }
 

@@ -39,9 +39,9 @@ template <class X> struct sum_node final : tape_node {
     const std::size_t row = static_cast<std::size_t>(rank) * sizeof(index_t), targets = static_cast<std::size_t>(l.targets);
     char* rows = t.memory().bytes((targets + 1) * row);
     auto kept = [&](const index_t* from) {
-      void* const to = std::exchange(rows, rows + row);
-      if (row) std::memcpy(to, from, row);
-      return static_cast<const index_t*>(to);
+      void* const copy = std::exchange(rows, rows + row);
+      if (row) std::memcpy(copy, from, row);
+      return static_cast<const index_t*>(copy);
     };
     pieces = reinterpret_cast<piece*>(t.memory().bytes(targets * sizeof(piece)));
     extent = kept(r.extent);

@@ -251,10 +251,10 @@ class tape {
   }
   template <class Pool> TTENSOR_NOINLINE pool_base* other_pool() {
     if (pool_base* p = known_pool<Pool>()) return p;
-    pool_base** end = &pools_;
-    while (*end) end = &(*end)->next;
-    *end = new Pool;
-    (*end)->key = &pool_key<Pool>;
+    pool_base** last = &pools_;
+    while (*last) last = &(*last)->next;
+    *last = new Pool;
+    (*last)->key = &pool_key<Pool>;
     return known_pool<Pool>();
   }
   bool recording_ = false;

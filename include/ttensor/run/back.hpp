@@ -233,9 +233,9 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, bool) {
     char* p[planes];
     index_t step[planes];
-    alignas(64) char sums[target_planes * N * 16 + 1], wide[target_planes * N * 16 + 1], room[planes * N * 16];
+    alignas(64) char partial[target_planes * N * 16 + 1], wide[target_planes * N * 16 + 1], room[planes * N * 16];
     unsigned char lead[target_planes + 1];
-    back_run r{facts, c, p, step, sums, wide, room, lead};
+    back_run r{facts, c, p, step, partial, wide, room, lead};
     r.open();
     const std::uint64_t fresh = r.fresh;
     const auto u = leaves::template load_uniforms<table>(c);
