@@ -265,7 +265,7 @@ TEST_CASE("blocks are freed from other threads") {
   const vec after = mine + 1;
   CHECK(after(1) == 2);
 }
-TEST_CASE("an expression that was moved from holds nothing: copying, moving and assigning it are harmless, building on it is an error") {
+TEST_CASE("an expression that was moved from holds nothing: copying, moving and assigning it are harmless, building on it and evaluating it are errors") {
   vec a{1, 2}, b{3, 4};
   auto e = a + b;
   {
@@ -276,6 +276,11 @@ TEST_CASE("an expression that was moved from holds nothing: copying, moving and 
   auto copy = e;
   auto again = std::move(e);
   CHECK_THROWS_AS(std::move(copy) * std::move(again), tt::error);
+  vec y(2);
+  CHECK_THROWS_AS(y = copy, tt::error);
+  CHECK_THROWS_AS(tt::eval(copy), tt::error);
+  CHECK_THROWS_AS(tt::sum(copy), tt::error);
+  CHECK(y(1) == 0);
   e = a + b;
   CHECK(tt::eval(e)(0) == 8);
 }

@@ -1,6 +1,7 @@
 // The contract of the transforms, signatures and rules 1 to 8; values are closed forms. contract_trees_test.cpp has rules 9 to
 // 11, contract_rules_test.cpp rules 12 to 22, tests/compile_fail/contract.cpp what must not compile.
 #include <doctest/doctest.h>
+#include <vector>
 
 #include <cmath>
 #include <stdexcept>
@@ -175,6 +176,21 @@ TEST_CASE("rule 6: argument numbers count from the end when negative") {
   CHECK(a == 9);
   CHECK(equal(tt::jacfwd<-1>([](auto k, const auto& x) { return sum(k * x * x); })(2.0, v), vec{4, 8, 12}));
   CHECK(equal(tt::jacrev<-1>([](auto k, const auto& x) { return sum(k * x * x); })(2.0, v), vec{4, 8, 12}));
+}
+TEST_CASE("rule 6: an argument that is not differentiated is a snapshot too") {
+  vec q{1, 1, 1};
+  const vec g = tt::grad([&](const auto& p, const auto& w) {
+    q = q * 10.0;
+    return sum(p * w);
+  })(v, q);
+  CHECK(equal(g, vec{1, 1, 1}));
+  std::vector<vec> data{vec{2, 2, 2}};
+  CHECK(equal(tt::grad([&](const auto& p, const auto& w) {
+                data.clear();
+                data.shrink_to_fit();
+                return sum(p * w);
+              })(v, data[0]),
+              vec{2, 2, 2}));
 }
 TEST_CASE("rule 7: an unused argument gets zeros of its type, a constant result a zero derivative") {
   const auto [a, b] = tt::grad<0, 1>([](auto x, const auto&) { return x * 2.0; })(1.0, v);

@@ -96,6 +96,7 @@ template <class S, class E> struct statement_node final : tape_node {
 /// The scalar targets of a statement are added to slots of one element first.
 template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride) {
   slot_base *cotangent[run::max_planes], *to[run::max_planes];
+  to[0] = nullptr;  // for the compiler: a statement has targets
   bool any = false;
   for (int k = 0; k < l.vars; ++k) {
     slot_base& s = t.slot(out[k]);

@@ -183,7 +183,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
   }
 };
 
-/// Adds x to the adjoint that `ref` names.
+/// Adds x to the adjoint that `ref` names. Who made a ref to a scalar entry made its pool.
 template <class X> void add_adjoint(tape& t, adjoint_ref ref, const X& x) {
   if (ref.id() == 0) return t.known_pool<scalar_pool<X>>()->add(ref.offset(), &x);
   store<X>& a = t.at<X>(ref.id()).open();

@@ -57,7 +57,7 @@ template <class Op, class Elements> struct builder;
 template <class Op, class... T> struct builder<Op, type_list<T...>> {
   template <class... A> TTENSOR_INLINE static auto build(A&&... a) {
     using tree = node<Op, typename argument<T, A>::type...>;
-    if (TTENSOR_UNLIKELY(!(is_live(__builtin_addressof(a)) & ...))) moved_from();  // before any operand is taken, so that nothing is held then
+    if (TTENSOR_UNLIKELY(!(expr::is_live(__builtin_addressof(a)) & ...))) moved_from();  // before any operand is taken, so that nothing is held then
     if constexpr (tree::holds == 0) return tree{{argument<T, A>::take(a)...}};
     else return owned<tree>(std::in_place, argument<T, A>::take(a)...);
   }

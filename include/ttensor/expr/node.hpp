@@ -181,8 +181,11 @@ template <class E> constexpr const shape_step* steps_to_show() {
   else return nullptr;
 }
 /// The tree of an expression, without its holds.
-template <class E> const E& tree(const E& e) { return e; }
-template <class E> const E& tree(const owned<E>& e) { return e; }
+template <class E> TTENSOR_INLINE const E& tree(const E& e) { return e; }
+template <class E> TTENSOR_INLINE const E& tree(const owned<E>& e) {
+  if (TTENSOR_UNLIKELY(!e.live)) moved_from();
+  return e;
+}
 /// A leaf that keeps its elements by itself.
 template <class L> const L& keeping(const L& l) { return l; }
 template <class S, int R> leaf<S, R> keeping(const leaf<S, R, false>& l) { return {l.data.owning(), l.map}; }
@@ -231,7 +234,7 @@ template <class A> requires(!expression<A>) TTENSOR_INLINE auto read(const A& a)
 /// Op over arrays and over expressions that are given up.
 template <class Op, class... E> TTENSOR_INLINE auto make_node(E&&... e) {
   using tree = node<Op, typename in_tree<std::remove_cvref_t<E>>::type...>;
-  if (TTENSOR_UNLIKELY(!(is_live(__builtin_addressof(e)) & ...))) moved_from();
+  if (TTENSOR_UNLIKELY(!(expr::is_live(__builtin_addressof(e)) & ...))) moved_from();
   if constexpr (tree::holds == 0) return tree{{in_tree<std::remove_cvref_t<E>>::take(e)...}};
   else return owned<tree>(std::in_place, in_tree<std::remove_cvref_t<E>>::take(e)...);
 }

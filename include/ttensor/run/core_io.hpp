@@ -273,7 +273,13 @@ template <class Table, int N> struct strip {
     });
   }
   TTENSOR_INLINE static places start(const cursor* c) { return start(c, moving{}); }
-  TTENSOR_INLINE static places nowhere(char* any) { return nowhere(any, moving{}); }  // for planes that are not read
+  /// Addresses of the planes K; planes that no program reads get one that is never read.
+  template <int... K> TTENSOR_INLINE static places at_addresses(int_list<K...>, plane_address<K>... at) {
+    char* const any[] = {at...};
+    places p = filled(any[0], std::make_integer_sequence<int, P>{});
+    ((p.v[K] = at), ...);
+    return p;
+  }
   TTENSOR_INLINE static void down(places& p, const index_t* bytes) { down(p, bytes, moving{}); }
   TTENSOR_INLINE static places plus(const places& p, index_t elements) { return plus(p, elements, moving{}); }
   TTENSOR_INLINE static bool contiguous(const cursor* c) { return contiguous(c, moving{}); }
@@ -330,11 +336,7 @@ template <class Table, int N> struct strip {
   struct steps {
     index_t v[P];
   };
-  template <int... K> TTENSOR_INLINE static places nowhere(char* any, int_list<K...>) {
-    places p;
-    ((p.v[K] = any), ...);
-    return p;
-  }
+  template <int... I> TTENSOR_INLINE static places filled(char* any, std::integer_sequence<int, I...>) { return {{(static_cast<void>(I), any)...}}; }
   template <int... K> TTENSOR_INLINE static places start(const cursor* c, int_list<K...>) {
     places p;
     ((p.v[K] = c[K].ptr), ...);

@@ -46,9 +46,7 @@ template <bool Rows, class Prog, class Out, class... L> struct map_kernel {
     TTENSOR_NOINLINE static void run(plane_address<K>... at, index_t n) {
       if constexpr (can_stream)
         if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
-      char* const some[] = {at...};
-      places p = loop::nowhere(some[0]);
-      ((p.v[K] = at), ...);
+      const places p = loop::at_addresses(int_list<K...>{}, at...);
       const auto u = leaves::template load_uniforms<table>(p.v);
       loop::template flat<unroll>(p, n, [&](const places& q) { return value(u, q); }, [](const out_value& v, const places& q) { store(v, q); });
     }
@@ -69,9 +67,7 @@ template <bool Rows, class Prog, class Out, class... L> struct map_kernel {
       return out % 64 == 0 && ((K == 0 || reinterpret_cast<std::uintptr_t>(at) != out) && ...);
     }
     TTENSOR_NOINLINE static void streamed(plane_address<K>... at, index_t n) {
-      char* const some[] = {at...};
-      places p = loop::nowhere(some[0]);
-      ((p.v[K] = at), ...);
+      const places p = loop::at_addresses(int_list<K...>{}, at...);
       const auto u = leaves::template load_uniforms<table>(p.v);
       auto compute = [&](const places& q) { return value(u, q); };
       loop::template flat<2>(p, n - n % N, compute, [](const out_value& v, const places& q) { stream(v, reinterpret_cast<Out*>(q.v[0])); });

@@ -57,9 +57,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
   /// A contiguous run of N to `block` elements; with `pads` also of fewer, if a pack can be read. The addresses are arguments: a statement that knows them passes them in registers.
   template <int... K> struct contiguous_run<int_list<K...>> {
     TTENSOR_NOINLINE static total run(plane_address<K>... at, index_t n) {
-      char* const some[] = {at...};
-      places p = loop::nowhere(some[0]);
-      ((p.v[K] = at), ...);
+      const places p = loop::at_addresses(int_list<K...>{}, at...);
       const auto u = leaves::template load_uniforms<table>(p.v);
       if constexpr (pads)
         if (TTENSOR_UNLIKELY(n < N)) return convert_value<total>(first_lanes(value(u, p), static_cast<int>(n)));

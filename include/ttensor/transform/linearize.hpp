@@ -41,7 +41,7 @@ template <class C, class F, class... A> class tangent_map {
   template <class S> struct call_of;
   template <int... I> struct call_of<std::integer_sequence<int, I...>> { using type = reverse_detail::call<B, type_list<A...>, I...>; };
   using K = typename call_of<std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>>::type;
-  using R = tree::evaluated_t<decltype(spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
+  using R = tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
   using G = std::tuple<tree::rebind_t<tree::lift_to<B>, A>...>;   // of the sweep: linear in the cotangent
   using Ct = tree::rebind_t<tree::lift_to<B>, R>;
   using Y = tree::rebind_t<tree::lift_to<C>, R>;
@@ -82,7 +82,7 @@ template <class C, class F, class... A> class tangent_map {
     reverse_detail::level<C> second(m_->second);
     reverse_detail::level<B> first(m_->first);
     m_->w.emplace(K::wrap(m_->first, a...));
-    m_->r.emplace(record_on(m_->first, [&] { return tree::evaluate_all(spread(f, *m_->w)); }));
+    m_->r.emplace(record_on(m_->first, [&] { return tree::evaluate_all(ttensor::spread(f, *m_->w)); }));
     tree::for_each(reverse_detail::check_leaf<B>{m_->first}, *m_->r);
     first.close();
     m_->y.emplace(tree::map<Y>(reverse_detail::strip_leaf{}, tree::map<Ct>(reverse_detail::strip_leaf{}, *m_->r)));

@@ -188,7 +188,7 @@ template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
   }
   static_assert(distinct(), "ttensor: an argument number is given twice");
   using level_scalar = var<C>;
-  template <int I, class T> using wrapped_t = std::conditional_t<selected<N...>(I, count), tree::rebind_t<tree::wrap_in<var, C>, T>, const T&>;
+  template <int I, class T> using wrapped_t = std::conditional_t<selected<N...>(I, count), tree::rebind_t<tree::wrap_in<var, C>, T>, T>;  // arguments are snapshots
   template <int I> using arg = at_t<I, type_list<A...>>;
   template <class S> struct all;
   template <int... I> struct all<std::integer_sequence<int, I...>> { using type = bundle<wrapped_t<I, A>...>; };
@@ -263,12 +263,12 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
       using C = base_chain_t<F, Forced, A...>;
       using K = reverse_detail::call<C, type_list<A...>, N...>;
       if constexpr (probe_captured_by_v<F, typename K::wrapped>) {
-        return looked_at<C, tree::evaluated_t<decltype(spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>, A...>();
+        return looked_at<C, tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>, A...>();
       } else {
       tape t;
       reverse_detail::level<C> l(t);
       const auto w = K::wrap(t, a...);
-      const auto y = record_on(t, [&] { return tree::evaluate_all(spread(f, w)); });
+      const auto y = record_on(t, [&] { return tree::evaluate_all(ttensor::spread(f, w)); });
       tree::for_each(reverse_detail::check_leaf<C>{t}, y);
       const auto value = reverse_detail::rank0(main(y));
       reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>, complex_derivative>();

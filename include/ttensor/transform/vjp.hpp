@@ -35,7 +35,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
   template <class S> struct call_of;
   template <int... I> struct call_of<std::integer_sequence<int, I...>> { using type = reverse_detail::call<C, K0, I...>; };
   using K = typename call_of<std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>>::type;
-  using R = tree::evaluated_t<decltype(spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
+  using R = tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
   static constexpr bool has_auxiliary = options::has<has_aux_t, O...>;
 
  public:
@@ -43,11 +43,11 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
   pullback(const F& f, const A&... a) : f_(f), a_(a...) {
     reverse_detail::level<C> l(*tape_);
     w_.emplace(K::wrap(*tape_, a...));
-    y_.emplace(record_on(*tape_, [&] { return tree::evaluate_all(spread(f_, *w_)); }));
+    y_.emplace(record_on(*tape_, [&] { return tree::evaluate_all(ttensor::spread(f_, *w_)); }));
     tree::for_each(reverse_detail::check_leaf<C>{*tape_}, *y_);
     l.close();
     if constexpr (options::has<strict_t, O...>)
-      spread([&](const auto&... x) { reverse_detail::require_dependence(options::has<options::of_jacobian, O...> ? "jacobian" : "vjp", *tape_, result(), x...); }, *w_);
+      ttensor::spread([&](const auto&... x) { reverse_detail::require_dependence(options::has<options::of_jacobian, O...> ? "jacobian" : "vjp", *tape_, result(), x...); }, *w_);
   }
   auto value() const { return stripped(result()); }
   auto aux() const { return stripped(tree::part<1>(*y_)); }
