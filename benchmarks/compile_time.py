@@ -29,6 +29,12 @@ def ten():
     return "".join(statement(f"f{i}", BODY.replace("(a * b + exp(c)", f"({h} * b + exp(c)")) for i, h in enumerate(heads))
 
 
+# 10 operators, for derivatives of higher order.
+SHORT = "exp(-v * v) * sin(v) + tanh(v) / (v * v + 2.0)"
+SCALAR = f"auto third(double x) {{\n  return ttensor::grad(ttensor::grad(ttensor::grad([](const auto& v) {{ return {SHORT}; }})))(x);\n}}\n"
+ARRAY = (f"auto second(const ttensor::tensor<double, 1>& x) {{\n  auto f = [](const auto& v) {{ return sum({SHORT}); }};\n"
+         "  return ttensor::grad([=](const auto& v) { return sum(ttensor::grad(f)(v)); })(x);\n}\n")
+
 CASES = {
     "empty file": "",
     "xsimd alone": "#include <xsimd/xsimd.hpp>\n",
@@ -42,6 +48,8 @@ CASES = {
     "ttensor/all.hpp + statement": "#include <ttensor/all.hpp>\n" + statement("f", BODY),
     "ttensor/all.hpp + statement + gradient": "#include <ttensor/all.hpp>\n" + statement("f", BODY) +
         f"auto g({ARGS}) {{\n  return ttensor::grad([](auto a, auto b, auto c, auto d) {{ return sum({BODY}); }})(a, b, c, d);\n}}\n",
+    "ttensor/all.hpp + third derivative of a number": "#include <ttensor/all.hpp>\n" + SCALAR,
+    "ttensor/all.hpp + gradient of a gradient of an array": "#include <ttensor/all.hpp>\n" + ARRAY,
 }
 
 

@@ -16,6 +16,7 @@ template <class S, class E> struct nested_statement_node final : tape_node {
   static_assert(of_one_field<X>(leaf_list{}), "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
   static constexpr std::uint64_t active = active_slots(leaf_list{});
   static constexpr auto table = facts<active>(prog{});
+  static constexpr auto first = first_adjoints(table, prog::root);  // every active instruction is reached: the others are not active
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
     using leaves = bundle<decltype(untape_leaf(expr::keeping(std::declval<const L&>())))...>;
@@ -88,10 +89,8 @@ template <class S, class E> struct nested_statement_node final : tape_node {
       values v;
       (forward<I>(v, Ins{}), ...);
       adjoints a;
-      bool has[M] = {};
       at<Root>(a) = as_adjoint<Root>(cotangent(t));
-      has[Root] = true;
-      (back<M - 1 - I>(t, v, a, has, at_t<M - 1 - I, type_list<Ins...>>{}), ...);
+      (back<M - 1 - I>(t, v, a, at_t<M - 1 - I, type_list<Ins...>>{}), ...);
     }(std::make_integer_sequence<int, M>{});
   }
   template <int I, class G> adjoint_t<I> as_adjoint(const G& g) const {
@@ -99,20 +98,17 @@ template <class S, class E> struct nested_statement_node final : tape_node {
     const auto e = expr::operand<elem_t<Q>>(g);
     return {statement_rule<Q>::evaluate(e, shape()).snap(), layout_map<R>::row_major(shape())};
   }
-  template <int I, int K> void back(tape& t, const values&, adjoints& a, bool* has, ld<K>) {
-    if constexpr (table.at[I].active) {
-      if (has[I]) give(t, at<K>(taped_leaves), at<I>(a));
-    }
+  template <int I, int K> void back(tape& t, const values&, adjoints& a, ld<K>) {
+    if constexpr (table.at[I].active) give(t, at<K>(taped_leaves), at<I>(a));
   }
   // One rule is one statement over placeholders, so that a value the rule reads several times is one leaf.
   static constexpr int rule_depth = 1 << 20;
   template <int K, class L> static auto placeholder(const L& l) { return let_arg<rule_depth, K, typename L::scalar, L::rank>{l.shape()}; }
-  template <int I, class Op, int... J> void back(tape&, const values& v, adjoints& a, bool* has, ins<Op, J...>) {
+  template <int I, class Op, int... J> void back(tape&, const values& v, adjoints& a, ins<Op, J...>) {
     if constexpr (table.at[I].active) {
-      if (!has[I]) return;
       [&]<int... K>(std::integer_sequence<int, K...>) {
         const auto g = Op::partials(placeholder<K + 2>(at<J>(v))..., placeholder<1>(at<I>(v)));
-        (push<I, K, Op>(a, has, at<K>(g), operand<I>(v), operand<J>(v)...), ...);
+        (push<I, K, Op>(a, at<K>(g), operand<I>(v), operand<J>(v)...), ...);
       }(std::make_integer_sequence<int, static_cast<int>(sizeof...(J))>{});
     }
   }
@@ -120,15 +116,14 @@ template <class S, class E> struct nested_statement_node final : tape_node {
     if constexpr (table.at[I].needed) return at<I>(v);
     else return scalar_leaf<double>{0};
   }
-  template <int I, int J, class Op, class G, class... V> void push(adjoints& a, bool* has, const G& g, const V&... operand) {
+  template <int I, int J, class Op, class G, class... V> void push(adjoints& a, const G& g, const V&... operand) {
     constexpr int c = table.at[I].operand[J];
     if constexpr (table.at[c].active) {
       auto body = sweeping::reverse_term<Op>(placeholder<0>(at<I>(a)), g);
       using Body = decltype(body);
       const let_node<rule_depth, Body, adjoint_t<I>, V...> d{make_bundle(at<I>(a), operand...), body};
-      if (has[c]) at<c>(a) = as_adjoint<c>(expr::make_node<add_op>(adjoint_t<c>(at<c>(a)), expr::operand<elem_t<typename adjoint_t<c>::scalar>>(d)));
-      else at<c>(a) = as_adjoint<c>(d);
-      has[c] = true;
+      if constexpr (first[4 * I + J]) at<c>(a) = as_adjoint<c>(d);
+      else at<c>(a) = as_adjoint<c>(expr::make_node<add_op>(adjoint_t<c>(at<c>(a)), expr::operand<elem_t<typename adjoint_t<c>::scalar>>(d)));
     }
   }
   // ---- between planes of adjoints and arrays ----------------------------------------------------------------------------

@@ -187,5 +187,13 @@ template <std::uint64_t ActiveSlots, int Root, class... Ins> constexpr auto fact
       for (int j = 0; j < f.at[i].arity; ++j) f.at[f.at[i].operand[j]].needed = true;
   return f;
 }
+/// Whether the adjoint of operand j of instruction i is the first that reaches it, in reverse order: [4 * i + j].
+template <int M> constexpr array<bool, 4 * M> first_adjoints(const program_facts<M>& f, int root) {
+  array<bool, 4 * M> first{}, seen{};
+  seen[root] = true;  // seeded
+  for (int i = M - 1; i >= 0; --i)
+    for (int j = 0; j < f.at[i].arity && f.at[i].active; ++j) first[4 * i + j] = !std::exchange(seen[f.at[i].operand[j]], true);
+  return first;
+}
 
 TTENSOR_END

@@ -175,14 +175,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   template <class CT> using adjoints = typename all_adjoints<CT, std::make_integer_sequence<int, M>>::type;
 
   template <std::uint64_t Active> static constexpr auto known = facts<Active>(prog{});
-  /// Whether the adjoint of operand j of instruction i is the first that reaches it, in reverse order: [4 * i + j].
-  template <std::uint64_t Active> static constexpr auto first = [] {
-    array<bool, 4 * M> first{}, seen{};
-    seen[Root] = true;  // seeded
-    for (int i = M - 1; i >= 0; --i)
-      for (int j = 0; j < known<Active>.at[i].arity && known<Active>.at[i].active; ++j) first[4 * i + j] = !std::exchange(seen[known<Active>.at[i].operand[j]], true);
-    return first;
-  }();
+  template <std::uint64_t Active> static constexpr auto first = first_adjoints(known<Active>, Root);
   TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, int I, int J, class Op, class CT, class G>
   TTENSOR_HD TTENSOR_INLINE static constexpr void push(adjoints<CT>& a, const G& g) {

@@ -44,13 +44,17 @@ template <bool Rows, class Prog, class Out, class... L> struct map_kernel {
   /// One row of contiguous planes, n >= N. The addresses are arguments: a statement that knows them passes them in registers.
   template <int... K> struct contiguous_row<int_list<K...>> {
     TTENSOR_NOINLINE static void run(plane_address<K>... at, index_t n) {
-      if constexpr (can_stream)
-        if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
       const places p = loop::at_addresses(int_list<K...>{}, at...);
       const auto u = leaves::template load_uniforms<table>(p.v);
       loop::template flat<unroll>(p, n, [&](const places& q) { return value(u, q); }, [](const out_value& v, const places& q) { store(v, q); });
     }
     TTENSOR_INLINE static void run(char* const* at, index_t n) { run(at[K]..., n); }
+    /// The same; long results are written past the caches. Only whole statements ask for it, so that others do not compile it.
+    TTENSOR_INLINE static void run_or_stream(char* const* at, index_t n) {
+      if constexpr (can_stream)
+        if (TTENSOR_UNLIKELY(n >= stream_from && streams(at[K]...))) return streamed(at[K]..., n);
+      run(at[K]..., n);
+    }
     static void rows(const cursor* c, index_t n, const index_t* down, index_t rows) {
       places p = loop::start(c);
       ((p.v[K] = c[K].ptr), ...);

@@ -307,10 +307,10 @@ template <class S, class E> struct whole_statement {
     }
     if (run::threads_for(n * kernel::cost) > 1) return false;
     if constexpr (names::exists) {
-      if (eval_detail::names_agree<names>(o.at)) merged_loop::row::run(o.at, n);
-      else kernel::row::run(o.at, n);
+      if (eval_detail::names_agree<names>(o.at)) merged_loop::row::run_or_stream(o.at, n);
+      else kernel::row::run_or_stream(o.at, n);
     } else {
-      kernel::row::run(o.at, n);
+      kernel::row::run_or_stream(o.at, n);
     }
     ++counts.loops;
     return true;
