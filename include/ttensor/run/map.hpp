@@ -13,8 +13,8 @@ template <class Op, int... I> inline constexpr bool is_costly<ins<Op, I...>> = s
 }  // namespace map_detail
 
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel. Rows: the statement has
-/// several axes, so that leaves may be constant along a row.
-template <bool Rows, class Prog, class Out, class... L> struct map_kernel {
+/// several axes, so that leaves may be constant along a row. Streams: long results are written past the caches.
+template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map_kernel {
   static constexpr int N = lanes_of<Out, L...>();
   using table = plane_table<Out, L...>;
   using leaves = leaf_set<N, L...>;
@@ -29,7 +29,7 @@ template <bool Rows, class Prog, class Out, class... L> struct map_kernel {
   static constexpr bool pads = fills_pack<Prog, table, 0, N, L...>();
 
   // Results much larger than the caches are written past them: nothing is read that is then overwritten whole.
-  static constexpr bool can_stream = unroll > 0 && Prog::length <= 12 && std::is_same_v<out_value, pack<Out, N>> && simd::in_registers<Out, N>;
+  static constexpr bool can_stream = Streams && unroll > 0 && Prog::length <= 12 && std::is_same_v<out_value, pack<Out, N>> && simd::in_registers<Out, N>;
   static constexpr index_t stream_from = (index_t(24) << 20) / static_cast<index_t>(sizeof(Out));
 
   TTENSOR_INLINE static out_value value(const typename leaves::uniforms& u, const places& p) {
@@ -44,17 +44,13 @@ template <bool Rows, class Prog, class Out, class... L> struct map_kernel {
   /// One row of contiguous planes, n >= N. The addresses are arguments: a statement that knows them passes them in registers.
   template <int... K> struct contiguous_row<int_list<K...>> {
     TTENSOR_NOINLINE static void run(plane_address<K>... at, index_t n) {
+      if constexpr (can_stream)
+        if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
       const places p = loop::at_addresses(int_list<K...>{}, at...);
       const auto u = leaves::template load_uniforms<table>(p.v);
       loop::template flat<unroll>(p, n, [&](const places& q) { return value(u, q); }, [](const out_value& v, const places& q) { store(v, q); });
     }
     TTENSOR_INLINE static void run(char* const* at, index_t n) { run(at[K]..., n); }
-    /// The same; long results are written past the caches. Only whole statements ask for it, so that others do not compile it.
-    TTENSOR_INLINE static void run_or_stream(char* const* at, index_t n) {
-      if constexpr (can_stream)
-        if (TTENSOR_UNLIKELY(n >= stream_from && streams(at[K]...))) return streamed(at[K]..., n);
-      run(at[K]..., n);
-    }
     static void rows(const cursor* c, index_t n, const index_t* down, index_t rows) {
       places p = loop::start(c);
       ((p.v[K] = c[K].ptr), ...);

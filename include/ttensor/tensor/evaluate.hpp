@@ -70,10 +70,10 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
   static_assert(full_rank <= run::max_rank, "ttensor: at most 12 axes in one statement, vmap axes included");
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    using kernel = typename std::conditional_t<std::is_void_v<Kernel>, std::type_identity<run::map_kernel<(full_rank > 1), program_of<E>, out_core, eval_detail::leaf_core<L>...>>,
+    using kernel = typename std::conditional_t<std::is_void_v<Kernel>, std::type_identity<run::map_kernel<(full_rank > 1), depth_v<S> == 0, program_of<E>, out_core, eval_detail::leaf_core<L>...>>,
                                                std::type_identity<Kernel>>::type;
     using table = run::plane_table<out_core, eval_detail::leaf_core<L>...>;
-    template <class Prog> using loop = run::map_kernel<(full_rank > 1), Prog, out_core, eval_detail::leaf_core<L>...>;
+    template <class Prog> using loop = run::map_kernel<(full_rank > 1), depth_v<S> == 0, Prog, out_core, eval_detail::leaf_core<L>...>;
   };
   using kernel = typename with<leaves_of_t<E>>::kernel;
   using table = typename with<leaves_of_t<E>>::table;
@@ -307,10 +307,10 @@ template <class S, class E> struct whole_statement {
     }
     if (run::threads_for(n * kernel::cost) > 1) return false;
     if constexpr (names::exists) {
-      if (eval_detail::names_agree<names>(o.at)) merged_loop::row::run_or_stream(o.at, n);
-      else kernel::row::run_or_stream(o.at, n);
+      if (eval_detail::names_agree<names>(o.at)) merged_loop::row::run(o.at, n);
+      else kernel::row::run(o.at, n);
     } else {
-      kernel::row::run_or_stream(o.at, n);
+      kernel::row::run(o.at, n);
     }
     ++counts.loops;
     return true;
