@@ -14,15 +14,16 @@ template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
   ((bits |= can_carry<L>() ? bit : 0, bit <<= 1), ...);
   return bits;
 }
-template <class L, class X> struct target_of { using type = run::adjoint_target<elem_t<typename L::scalar>, 0>; };
-template <class L, class X> requires(can_carry<L>()) struct target_of<L, X> {
-  using type = run::adjoint_target<elem_t<typename L::scalar>, taped<typename L::scalar>::vars * planes_v<X>>;
-};
-
+/// Taped planes of a leaf that can be on a tape.
+template <class L> struct taped_planes { static constexpr int count = taped<typename L::scalar>::vars; };
 template <class L> constexpr int taped_vars() {
-  if constexpr (can_carry<L>()) return taped<typename L::scalar>::vars;
+  if constexpr (can_carry<L>()) return taped_planes<L>::count;
   else return 0;
 }
+template <class L, class X> struct target_of { using type = run::adjoint_target<elem_t<typename L::scalar>, 0>; };
+template <class L, class X> requires(can_carry<L>()) struct target_of<L, X> {
+  using type = run::adjoint_target<elem_t<typename L::scalar>, taped_vars<L>() * planes_v<X>>;
+};
 
 /// Whether every taped leaf (Scalars: every taped scalar) has the element type of the result.
 template <class X, bool Scalars = false, class... L> constexpr bool of_one_elem(type_list<L...>) {

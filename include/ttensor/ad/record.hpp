@@ -79,6 +79,7 @@ template <class S, class E, bool Value = false> struct statement_record {
 };
 
 template <class X> void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride);
+template <class X> void add_gradients(tape& t, const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride);
 template <class S, class E> struct statement_node final : tape_node {
   using record = statement_record<S, E>;
   using X = typename record::X;
@@ -93,17 +94,26 @@ template <class S, class E> struct statement_node final : tape_node {
   }
   void backward(tape& t) override { run_node<X>(t, record::layout, r.view(), out, out_stride); }
 };
-/// The scalar targets of a statement are added to slots of one element first.
-template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride) {
-  slot_base *cotangent[run::max_planes], *to[run::max_planes];
-  to[0] = nullptr;  // for the compiler: a statement has targets
+/// Slots that something flowed back to, null for the others; false if there is none.
+TTENSOR_NOINLINE inline bool live_slots(tape& t, const std::uint32_t* out, int n, slot_base** to) {
   bool any = false;
-  for (int k = 0; k < l.vars; ++k) {
+  for (int k = 0; k < n; ++k) {
     slot_base& s = t.slot(out[k]);
     any = any || s.live;
-    cotangent[k] = s.live ? &s : nullptr;
+    to[k] = s.live ? &s : nullptr;
   }
-  if (!any) return;
+  return any;
+}
+template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride) {
+  slot_base* cotangent[run::max_planes];
+  if (!live_slots(t, out, l.vars, cotangent)) return;
+  add_gradients<X>(t, l, r, cotangent, out_stride);
+  for (int k = 0; k < l.vars; ++k) t.slot(out[k]).drop();
+}
+/// The scalar targets of a statement are added to slots of one element first.
+template <class X> TTENSOR_NOINLINE void add_gradients(tape& t, const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride) {
+  slot_base* to[run::max_planes];
+  to[0] = nullptr;  // for the compiler: a statement has targets
   std::unique_ptr<adjoint_slot<X>[]> scalars;
   for (int g = 0; g < l.targets; ++g) {
     to[g] = r.target[g].id ? &t.slot(r.target[g].id) : nullptr;
@@ -117,10 +127,9 @@ template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l,
   if (scalars)
     for (int g = 0; g < l.targets; ++g)
       if (to[g] && r.target[g].id == 0) add_adjoint<X>(t, r.target[g].scalar, scalars[static_cast<std::size_t>(g)].adjoint.get(0));
-  for (int k = 0; k < l.vars; ++k) t.slot(out[k]).drop();
 }
 
-template <class S, class E> struct nested_statement_node;  // reverse over reverse: nested_reverse.hpp
+template <class S, class E> struct nested_node_of;  // reverse over reverse: nested_reverse.hpp
 
 struct serial_finder {
   std::uint64_t& serial;
@@ -179,7 +188,7 @@ template <class S, class E, int F> void record(store<S>& y, const E& e, const di
   const std::uint64_t serial = serial_of(e);
   if (serial == 0) return;
   tape& t = tape::find(serial);
-  using node_type = std::conditional_t<has_var_v<X>, nested_statement_node<S, E>, statement_node<S, E>>;
+  using node_type = typename std::conditional_t<has_var_v<X>, nested_node_of<S, E>, std::type_identity<statement_node<S, E>>>::type;
   auto& n = t.push<node_type>(e, extent, out_stride);
   int k = 0;
   each_var(y, [&](store<var<X>>& v) {

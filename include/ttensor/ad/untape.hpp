@@ -30,6 +30,11 @@ template <class T, int N> dual<untaped_t<T>, N> untape_scalar(const dual<T, N>& 
   return r;
 }
 
+template <class T> batched<untaped_t<T>> untape_scalar(const batched<T>& s) {
+  using S = batched<untaped_t<T>>;
+  return S(store<S>::over(untape(s.elements().snap()), s.elements().size()));
+}
+
 /// Leaves of the statement below the tape.
 template <class S, int R, bool O> auto untape_leaf(const leaf<S, R, O>& l) {
   if constexpr (has_var_v<S> && is_differentiable_v<elem_t<S>>) return leaf<untaped_t<S>, R, O>{untape(l.data), l.map};
