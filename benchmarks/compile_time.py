@@ -34,6 +34,9 @@ SHORT = "exp(-v * v) * sin(v) + tanh(v) / (v * v + 2.0)"
 SCALAR = f"auto third(double x) {{\n  return ttensor::grad(ttensor::grad(ttensor::grad([](const auto& v) {{ return {SHORT}; }})))(x);\n}}\n"
 ARRAY = (f"auto second(const ttensor::tensor<double, 1>& x) {{\n  auto f = [](const auto& v) {{ return sum({SHORT}); }};\n"
          "  return ttensor::grad([=](const auto& v) { return sum(ttensor::grad(f)(v)); })(x);\n}\n")
+THIRD = ARRAY.replace("second", "third").replace("return ttensor::grad([=](const auto& v) { return sum(ttensor::grad(f)(v)); })(x)",
+                                                   "auto g = [=](const auto& v) { return sum(ttensor::grad(f)(v)); };\n"
+                                                   "  return ttensor::grad([=](const auto& v) { return sum(ttensor::grad(g)(v)); })(x)")
 
 CASES = {
     "empty file": "",
@@ -50,6 +53,7 @@ CASES = {
         f"auto g({ARGS}) {{\n  return ttensor::grad([](auto a, auto b, auto c, auto d) {{ return sum({BODY}); }})(a, b, c, d);\n}}\n",
     "ttensor/all.hpp + third derivative of a number": "#include <ttensor/all.hpp>\n" + SCALAR,
     "ttensor/all.hpp + gradient of a gradient of an array": "#include <ttensor/all.hpp>\n" + ARRAY,
+    "ttensor/all.hpp + third order of an array": "#include <ttensor/all.hpp>\n" + THIRD,
 }
 
 

@@ -9,11 +9,6 @@
 TTENSOR_BEGIN
 
 namespace ad {
-/// Throws when the active leaves of an expression are on several tapes; 0 when the one they are on records nothing.
-TTENSOR_NOINLINE inline std::uint64_t checked_serial(std::uint64_t serial, bool mixed) {
-  if (mixed) tapes::mixed_levels();
-  return serial <= tapes::silent ? 0 : serial;
-}
 template <class S, class E, bool Value = false> struct statement_record {
   using X = taped_t<S>;
   using leaf_list = leaves_of_t<E>;
@@ -131,20 +126,6 @@ template <class X> TTENSOR_NOINLINE void add_gradients(tape& t, const back_layou
 
 template <class S, class E> struct nested_node_of;  // reverse over reverse: nested_reverse.hpp
 
-struct serial_finder {
-  std::uint64_t& serial;
-  bool& mixed;
-  void see(std::uint64_t s) const {
-    mixed = mixed || (serial != 0 && serial != s);
-    serial = s;
-  }
-  void scalar(const auto& v) const {
-    if (v.active()) see(v.serial());
-  }
-  void array(token_ptr slot, const auto&) const {
-    if (slot) see(slot->tape_serial);
-  }
-};
 /// The tape of the active leaves of an expression: 0 when none is active.
 template <class E> std::uint64_t serial_of(const E& e) {
   std::uint64_t serial = 0;

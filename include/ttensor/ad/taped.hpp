@@ -62,5 +62,24 @@ template <class T, int N, int R, class F> void each_region(store<dual<T, N>>& s,
   for (int k = 0; k < N; ++k) each_region(s.tangent_[k], m, f);
 }
 
+/// Throws when the active leaves of an expression are on several tapes; 0 when the one they are on records nothing.
+TTENSOR_NOINLINE inline std::uint64_t checked_serial(std::uint64_t serial, bool mixed) {
+  if (mixed) tapes::mixed_levels();
+  return serial <= tapes::silent ? 0 : serial;
+}
+struct serial_finder {
+  std::uint64_t& serial;
+  bool& mixed;
+  void see(std::uint64_t s) const {
+    mixed = mixed || (serial != 0 && serial != s);
+    serial = s;
+  }
+  void scalar(const auto& v) const {
+    if (v.active()) see(v.serial());
+  }
+  void array(token_ptr slot, const auto&) const {
+    if (slot) see(slot->tape_serial);
+  }
+};
 }  // namespace ad
 TTENSOR_END

@@ -14,6 +14,8 @@ template <class X> struct untaped<var<X>> { using type = X; };
 template <class T, int N> struct untaped<dual<T, N>> { using type = dual<untaped_t<T>, N>; };
 template <class T> struct untaped<batched<T>> { using type = batched<untaped_t<T>>; };
 
+template <class T, bool O> snapshot<batched<untaped_t<T>>, O> untape(const snapshot<batched<T>, O>& s);
+template <class T> batched<untaped_t<T>> untape_scalar(const batched<T>& s);
 template <class X, bool O> snapshot<X, O> untape(const snapshot<var<X>, O>& s) { return s.value; }
 template <class T, int N, bool O> auto untape(const snapshot<dual<T, N>, O>& s) {
   snapshot<dual<untaped_t<T>, N>, O> r;

@@ -240,7 +240,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     const std::uint64_t fresh = r.fresh;
     const auto u = leaves::template load_uniforms<table>(c);
     const index_t packs = n / N, tail = n % N, most = r.carries ? 8 : packs;
-    [[maybe_unused]] adder sum;
+    [[maybe_unused]] std::conditional_t<Value, adder, places> sum;
     for (index_t left = packs, rest = tail; left > 0 || rest > 0;) {  // one copy of the body serves the packs and what is left over
       const bool staged = left == 0;
       index_t turns = left < most ? left : most;

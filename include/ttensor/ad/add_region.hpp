@@ -1,0 +1,130 @@
+// Adding a part of one adjoint to a part of another, recorded on the tapes inside its scalars: the one linear operation that the
+// backward passes of nested reverse mode need beside those of statements. Its own backward pass is the same with the parts exchanged.
+#pragma once
+#include <algorithm>
+#include "backward.hpp"
+
+TTENSOR_BEGIN
+namespace ad {
+
+/// Elements of an adjoint. Batch axes of its scalars are not among the axes, or lead them where they are outside the tape in question.
+struct region {
+  index_t offset = 0;
+  int rank = 0;
+  index_t extent[run::max_rank], stride[run::max_rank];
+  void lead(index_t n, index_t step) {  // one more axis, the first
+    for (int d = rank++; d > 0; --d) extent[d] = extent[d - 1], stride[d] = stride[d - 1];
+    extent[0] = n;
+    stride[0] = n == 1 ? 0 : step;
+  }
+  static region line(index_t n) {
+    region r;
+    r.lead(n, 1);
+    return r;
+  }
+};
+/// to[stride . i] += from[step . i] over all i.
+template <class T> TTENSOR_NOINLINE void add_elements(char* bytes, const index_t* stride, const char* values, const index_t* step, const index_t* extent, int rank) {
+  T* to = reinterpret_cast<T*>(bytes);
+  const T* from = reinterpret_cast<const T*>(values);
+  if (rank == 0) {
+    *to = static_cast<T>(*to + *from);
+    return;
+  }
+  if (rank > 1) {
+    for (index_t i = 0; i < extent[0]; ++i)
+      add_elements<T>(reinterpret_cast<char*>(to + i * stride[0]), stride + 1, reinterpret_cast<const char*>(from + i * step[0]), step + 1, extent + 1, rank - 1);
+    return;
+  }
+  const index_t n = extent[0], s = stride[0], f = step[0];
+  if (s == 1 && f == 1)
+    for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + from[i]);
+  else
+    for (index_t i = 0; i < n; ++i) to[i * s] = static_cast<T>(to[i * s] + from[i * f]);
+}
+/// The same for planes with batch axes, which `from` may have fewer of.
+TTENSOR_NOINLINE inline void add_planes(const adjoint_plane* to, const region& at, const adjoint_plane* from, const region& part, int planes, int levels, int bytes,
+                                        void (*add)(char*, const index_t*, const char*, const index_t*, const index_t*, int)) {
+  for (int k = 0; k < planes; ++k) {
+    index_t extent[run::max_rank], stride[run::max_rank], step[run::max_rank];
+    int rank = 0;
+    for (int d = 0; d < levels; ++d, ++rank) {
+      extent[rank] = to[k].extent[d];
+      stride[rank] = to[k].stride[d];
+      step[rank] = from[k].extent[d] == 1 ? 0 : from[k].stride[d];
+    }
+    for (int d = 0; d < at.rank; ++d, ++rank) extent[rank] = at.extent[d], stride[rank] = at.stride[d], step[rank] = part.stride[d];
+    add(to[k].ptr + at.offset * bytes, stride, from[k].ptr + part.offset * bytes, step, extent, rank);
+  }
+}
+/// f(plane of `to`, where, plane of `from`, which part) for all taped planes; batch axes outside the tape lead both regions.
+template <class X, class F> void each_pair(store<var<X>>& to, const region& at, const store<var<X>>& from, const region& part, F&& f) { f(to, at, from, part); }
+template <class T, int N, class F> void each_pair(store<dual<T, N>>& to, const region& at, const store<dual<T, N>>& from, const region& part, F&& f) {
+  each_pair(to.value_, at, from.value_, part, f);
+  for (int k = 0; k < N; ++k) each_pair(to.tangent_[k], at, from.tangent_[k], part, f);
+}
+template <class T, class F> void each_pair(store<batched<T>>& to, const region& at, const store<batched<T>>& from, const region& part, F&& f) {
+  region a = at, p = part;
+  a.lead(to.examples(), to.size());
+  p.lead(to.examples(), from.mapped() ? from.size() : 0);
+  each_pair(to.inner(), a, from.inner(), p, f);
+}
+
+template <class X> void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part);
+/// One taped plane of a sum: sum[in] = before[in] + term[from], and before[i] elsewhere. A sum in place is its own `before`.
+template <class Y> struct addition_node final : tape_node {
+  std::uint32_t sum, before, term;  // slots
+  region in, from;
+  addition_node(std::uint32_t s, std::uint32_t b, std::uint32_t t, const region& i, const region& f) : sum(s), before(b), term(t), in(i), from(f) {}
+  void backward(tape& t) override {
+    adjoint_slot<Y>& s = t.at<Y>(sum);
+    if (!s.live) return;
+    add_region<Y>(t, term, from, s.adjoint, in);
+    if (before == sum) return;
+    const region line = region::line(s.size);
+    if (before) add_region<Y>(t, before, line, s.adjoint, line);
+    s.drop();
+  }
+};
+/// to[at] += from[part].
+template <class X> TTENSOR_NOINLINE void add_to(store<X>& to, const region& at, const store<X>& from, const region& part) {
+  to.require_batch(from.batch());
+  if constexpr (!has_var_v<X>) {
+    adjoint_slot<X> a, b;
+    a.adjoint = static_cast<store<X>&&>(to);
+    b.adjoint = from;
+    a.adjoint.cells([](auto& c) { static_cast<void>(c.writable()); });
+    adjoint_plane p[planes_v<X>], q[planes_v<X>];
+    a.planes(p);
+    b.planes(q);
+    add_planes(p, at, q, part, planes_v<X>, batch_levels_v<X>, static_cast<int>(sizeof(elem_t<X>)), add_elements<elem_t<X>>);
+    to = static_cast<store<X>&&>(a.adjoint);
+  } else {
+    each_pair(to, at, from, part, []<class Y>(store<var<Y>>& sum, const region& in, const store<var<Y>>& term, const region& of) {
+      add_to<Y>(sum.values(), in, term.values(), of);  // recorded on the tapes inside Y
+      if (!term.slot() || term.slot()->tape_serial <= tapes::silent) return;
+      const std::uint64_t serial = term.slot()->tape_serial;
+      if (sum.slot() && sum.slot()->tape_serial != serial) tapes::mixed_levels();
+      tape& t = tape::find(serial);
+      const std::uint32_t before = sum.slot() ? sum.slot()->id : 0, id = before && !sum.slot().shared() ? before : t.new_slot<Y>(sum.size());
+      t.push<addition_node<Y>>(id, before, term.slot()->id, in, of);
+      if (id != before) sum.set_slot(token_ref(serial, id));
+    });
+  }
+}
+/// Slot `id` at `at` += from[part].
+template <class X> TTENSOR_NOINLINE void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part) {
+  adjoint_slot<X>& s = t.at<X>(id);
+  index_t whole[run::max_rank];
+  const auto is_whole = [&](const region& r) { return r.offset == 0 && std::equal(whole, whole + at.rank, r.stride); };
+  if (!s.live && row_major(whole, at.extent, at.rank, 0) == s.size && from.size() == s.size && is_whole(at) && is_whole(part)) {
+    s.adjoint = from.value();
+    s.live = true;
+  } else {
+    s.open(from.batch());
+    add_to<X>(s.adjoint, at, from, part);
+  }
+}
+
+}  // namespace ad
+TTENSOR_END
