@@ -10,8 +10,8 @@ using namespace ttensor;
 /// exp(-x*x) * sqrt(x) + log(z), x read once: what `let` builds.
 template <class X, class Z> auto chain(const X& x, const Z& z) {
   using S = typename X::scalar;
-  const let_arg<0, 0, S, X::rank> a{x.shape()};
-  const let_arg<0, 1, S, Z::rank> b{z.shape()};
+  const let_arg<0, 0, S, rank_v<X>> a{x.shape()};
+  const let_arg<0, 1, S, rank_v<Z>> b{z.shape()};
   const auto body = apply<add_op>(apply<mul_op>(apply<exp_op>(apply<neg_op>(apply<mul_op>(a, a))), apply<sqrt_op>(a)), apply<log_op>(b));
   return let_node<0, std::remove_const_t<decltype(body)>, X, Z>{make_bundle(x, z), body};
 }

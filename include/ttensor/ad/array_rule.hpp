@@ -80,7 +80,7 @@ template <class X, class Op, class Y, class... L> struct array_node final : tape
   void backward(tape& t) override {
     adjoint_slot<X>& s = t.at<X>(out);
     if (!s.live) return;
-    const leaf<X, Y::rank> ct{s.adjoint.snap(), layout_map<Y::rank>::row_major(y.map.extent)};
+    const leaf<X, rank_v<Y>> ct{s.adjoint.snap(), layout_map<rank_v<Y>>::row_major(y.map.extent)};
     [&]<int... I>(std::integer_sequence<int, I...>) { (one<I>(t, ct), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
     s.live = false;
     s.adjoint = {};
@@ -101,7 +101,7 @@ template <class X> struct array_rule<var<X>> {
   template <class Op, class... L> static auto apply(const Op& op, const L&... a) {
     auto y = apply_array(op, ad::below<K>(a)...);
     using Y = decltype(y);
-    constexpr int R = Y::rank;
+    constexpr int R = rank_v<Y>;
     if constexpr (!is_differentiable_v<elem_t<typename Y::scalar>>) {
       return y;
     } else {
@@ -130,7 +130,7 @@ template <class X, int N> struct array_rule<dual<X, N>> {
   template <class Op, class... L> static auto apply(const Op& op, const L&... a) {
     auto y = apply_array(op, ad::below<K>(a)...);
     using Y = decltype(y);
-    constexpr int R = Y::rank;
+    constexpr int R = rank_v<Y>;
     if constexpr (!is_differentiable_v<elem_t<typename Y::scalar>>) {
       return y;
     } else {
@@ -147,7 +147,7 @@ template <class X, int N> struct array_rule<dual<X, N>> {
     store<X> total;
     auto one = [&]<int J>(std::integral_constant<int, J>, const auto& l) {
       if constexpr (ad::has_kind_v<K, std::remove_cvref_t<decltype(l)>>) {
-        const leaf<X, std::remove_cvref_t<decltype(l)>::rank> dx{l.data.tangent[k], l.map};
+        const leaf<X, rank_v<decltype(l)>> dx{l.data.tangent[k], l.map};
         const auto e = as_expression(op.template jvp<J>(dx, y, ad::below<K>(a)...));
         store<X> term = statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), e.shape());
         if (!total.valid()) total = static_cast<store<X>&&>(term);
@@ -164,7 +164,7 @@ template <class X> struct array_rule<batched<X>> {
     auto y = apply_array(op.batched(), inner(a)...);
     using Y = decltype(y);
     using Q = typename Y::scalar;
-    constexpr int R = Y::rank - 1;
+    constexpr int R = rank_v<Y> - 1;
     dims<R> e{};
     for (int d = 0; d < R; ++d) e[d] = y.shape()[d + 1];
     return tensor<batched<Q>, R>(store<batched<Q>>(y.elements().alias(), y.extent(0), shape::size(e)), e);

@@ -27,6 +27,7 @@ class message {
   ~message() { std::free(text_); }
   const char* c_str() const noexcept { return text_ ? text_ : ""; }
   message& operator+=(const message& m) { return append(m.c_str()), *this; }
+  message& operator+=(const char* s) { return append(s), *this; }
   TTENSOR_NOINLINE message& operator+=(char c) {
     const char s[] = {c, 0};
     return append(s), *this;

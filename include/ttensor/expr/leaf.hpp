@@ -36,7 +36,8 @@ template <class A, class B, class... R> struct common_scalar<A, B, R...> {
 /// The scalar of an argument (scalar, tensor, expression, aggregate); of several, the scalar that holds what is computed from all of them.
 template <class... E> using scalar_t = typename common_scalar<std::remove_cvref_t<E>...>::type;
 template <class E> inline constexpr int rank_v = [] {
-  if constexpr (array_like<E>) return std::remove_cvref_t<E>::rank;
+  if constexpr (array_object<E>) return std::remove_cvref_t<E>::rank();
+  else if constexpr (expression<E>) return std::remove_cvref_t<E>::rank;
   else return 0;
 }();
 

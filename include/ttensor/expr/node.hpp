@@ -160,9 +160,9 @@ template <class S, int R> struct in_tree<leaf<S, R>> {
 template <class A> inline constexpr bool is_whole_v = depth_v<scalar_t<A>> == 0 && requires { typename A::ttensor_whole; };
 template <array_object A> struct in_tree<A> {  // without a leaf that would hold and give up at once
   using leaf_type = decltype(std::declval<const A&>().as_leaf());
-  using type = std::conditional_t<is_whole_v<A>, whole_leaf<scalar_t<A>, A::rank>, typename in_tree<leaf_type>::type>;
+  using type = std::conditional_t<is_whole_v<A>, whole_leaf<scalar_t<A>, A::rank()>, typename in_tree<leaf_type>::type>;
   TTENSOR_INLINE static type take(const A& a) {
-    if constexpr (is_whole_v<A> && A::rank == 0)
+    if constexpr (is_whole_v<A> && A::rank() == 0)
       if (TTENSOR_UNLIKELY(!a.elements().valid())) moved_from();  // other ranks have no elements then
     if constexpr (is_whole_v<A>) return {a.elements().hold(), a.shape()};
     else if constexpr (std::is_same_v<type, leaf_type>) return a.as_leaf();

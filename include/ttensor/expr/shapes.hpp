@@ -14,35 +14,45 @@ struct operand_shape {
   index_t extent[16];
   int rank;
 };
-/// Shape of the expression that starts at `step`; throws at the first operator whose operands do not broadcast. `own`: extents of
-/// the operands, `axes` of each, aligned from the right.
-TTENSOR_NOINLINE inline operand_shape fold_shape(const shape_step*& step, const index_t*& own, int axes) {
-  const shape_step op = *step++;
-  operand_shape s{{}, 0};
-  if (!op.name) {
-    s.rank = op.count;
-    for (int d = 0; d < s.rank; ++d) s.extent[d] = own[axes - s.rank + d];
-    own += axes;
-    return s;
+/// Text without memory of its own: too long a one is cut off.
+struct brief_text {
+  char at[600];
+  int size = 0;
+  TTENSOR_NOINLINE void add(const char* s) {
+    while (*s && size < 599) at[size++] = *s++;
+    at[size] = 0;
   }
-  message text;
+};
+/// `to` becomes the shape of the expression that starts at `step`; throws at the first operator whose operands do not broadcast.
+/// `own`: extents of the operands, `axes` of each, aligned from the right; so are those of `to`, and ones in front of its own.
+TTENSOR_NOINLINE inline void fold_shape(operand_shape& to, const shape_step*& step, const index_t*& own, int axes) {
+  const shape_step op = *step++;
+  to.rank = op.name ? 0 : op.count;
+  for (int d = 0; d < axes; ++d) to.extent[d] = op.name ? 1 : own[d];
+  if (!op.name) {
+    own += axes;
+    return;
+  }
+  brief_text text;
+  text.add("[");
+  text.add(op.name);
+  text.add("] shapes do not broadcast: ");
   bool ok = true;
   for (int i = 0; i < op.count; ++i) {
-    const operand_shape x = fold_shape(step, own, axes);
-    text += (i ? message(" and ") : message()) + shape_text(x.extent, x.rank);
-    for (; s.rank < x.rank; ++s.rank) {
-      for (int d = s.rank; d > 0; --d) s.extent[d] = s.extent[d - 1];
-      s.extent[0] = 1;
-    }
-    for (int d = 0; d < x.rank; ++d) {
-      index_t& e = s.extent[s.rank - x.rank + d];
+    operand_shape x;
+    fold_shape(x, step, own, axes);
+    if (i) text.add(" and ");
+    text.add(shape_text(x.extent + axes - x.rank, x.rank).c_str());
+    if (x.rank > to.rank) to.rank = x.rank;
+    for (int d = 0; d < axes; ++d) {
+      index_t& e = to.extent[d];
       if (e == 1) e = x.extent[d];
       else if (x.extent[d] != 1 && x.extent[d] != e) ok = false;
     }
   }
-  if (!ok)
-    raise<shape_error>(message("[") + op.name + "] shapes do not broadcast: " + text + "; extents must be equal or 1, aligned from the right [TT-S01]");
-  return s;
+  if (ok) return;
+  text.add("; extents must be equal or 1, aligned from the right [TT-S01]");
+  raise<shape_error>(text.at);
 }
 template <class E> inline constexpr int steps_v = 1;
 template <class E> struct steps_of {
@@ -55,7 +65,8 @@ template <class E> inline constexpr auto step_table = [] {
   return table;
 }();
 [[noreturn]] TTENSOR_NOINLINE inline void shapes_differ(const shape_step* step, const index_t* own, int axes) {
-  fold_shape(step, own, axes);
+  operand_shape s;
+  fold_shape(s, step, own, axes);
   __builtin_unreachable();
 }
 /// shape: ones, which become the shape that `count` lists of `axes` extents broadcast to. Throws where they do not.

@@ -29,9 +29,7 @@ struct block {
 };
 static_assert(sizeof(block) == 64, "block headers keep the data 64-byte aligned");
 
-// Threads are numbered; a number is never used again, so a block can name an owner that has ended.
 inline std::atomic<std::uint64_t> last_thread_id{0};
-inline constinit thread_local std::uint64_t this_thread = 0;
 
 /// Local holders that died on other threads, waiting for the owner; after the owner ended they are settled at once.
 struct mailboxes {
@@ -40,16 +38,14 @@ struct mailboxes {
   std::mutex lock;
   box* open = nullptr;
   std::atomic<std::uint64_t> pending{0};  // cheap hint that some box is not empty
-  static mailboxes& get() {
-    static mailboxes* all = new mailboxes;  // never destroyed: threads may outlive static objects
-    return *all;
-  }
   box** find(std::uint64_t owner) {  // where the list names the box; under the lock
     box** at = &open;
     while (*at && (*at)->owner != owner) at = &(*at)->next;
     return at;
   }
 };
+/// There before any code runs, and there to the end: threads may outlive static objects, and a mutex has nothing to destroy.
+inline constinit mailboxes mail;
 void destroy(block* b) noexcept;
 inline void release_shared(block* b) noexcept {
   if (b->shared.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(b);
@@ -62,7 +58,7 @@ inline void release_local(block* b) noexcept {  // on the owner thread, or with 
 inline void destroy(block* b) noexcept { give_bytes(b, b->bytes, b->from); }
 
 TTENSOR_NOINLINE inline void settle_mail(bool closing) noexcept {
-  mailboxes& m = mailboxes::get();
+  mailboxes& m = mail;
   m.lock.lock();
   mailboxes::box** at = m.find(this_thread);
   mailboxes::letter* mine = nullptr;
@@ -87,23 +83,23 @@ struct thread_registration {
     this_thread = last_thread_id.fetch_add(1) + 1;
     void* p = std::malloc(sizeof(mailboxes::box));
     if (!p) block_cache::throw_bad_alloc();
-    mailboxes& m = mailboxes::get();
+    mailboxes& m = mail;
     m.lock.lock();
     m.open = new (p) mailboxes::box{this_thread, nullptr, m.open};
     m.lock.unlock();
   }
   ~thread_registration() {
     settle_mail(true);
+    cache.trim();
     this_thread = 0;
   }
 };
 TTENSOR_NOINLINE inline void register_thread() {
-  cache.trim();  // constructs the cache first, so that it outlives the registration
   static thread_local thread_registration r;
   static_cast<void>(r);
 }
 TTENSOR_NOINLINE inline void release_foreign(block* b) noexcept {
-  mailboxes& m = mailboxes::get();
+  mailboxes& m = mail;
   void* paper = std::malloc(sizeof(mailboxes::letter));
   m.lock.lock();
   mailboxes::box* to = *m.find(b->owner);
@@ -361,7 +357,7 @@ class cell_ref {
   }
   static block* new_block(std::size_t data_bytes) {
     if (TTENSOR_UNLIKELY(this_thread == 0)) register_thread();
-    if (TTENSOR_UNLIKELY(mailboxes::get().pending.load(std::memory_order_relaxed) != 0)) settle_mail(false);
+    if (TTENSOR_UNLIKELY(mail.pending.load(std::memory_order_relaxed) != 0)) settle_mail(false);
     std::size_t bytes = sizeof(block) + data_bytes;
     memory_resource* from = nullptr;
     void* p = take_bytes(bytes, from);

@@ -20,6 +20,9 @@ struct statistics {
 };
 inline constinit thread_local statistics stats{};
 inline constinit thread_local memory_resource* default_resource = nullptr;  // null: the cache below
+// Threads are numbered when they make their first block (block.hpp); 0 before and after. A number is never used again, so a block
+// can name an owner that has ended.
+inline constinit thread_local std::uint64_t this_thread = 0;
 
 /// Freed blocks by size class (four classes an octave, so at most a fifth is wasted), at most `limit` bytes in all.
 class block_cache {
@@ -54,14 +57,10 @@ class block_cache {
     return p;
   }
   void give(void* p, std::size_t bytes) noexcept {
-    if (!TTENSOR_KEEPS_BLOCKS || held_ + bytes > limit || closed_) return std::free(p);
+    if (!TTENSOR_KEEPS_BLOCKS || held_ + bytes > limit || this_thread == 0) return std::free(p);  // who is not numbered would not trim at its end
     const int c = class_of(bytes);
     held_ += bytes;
     free_[c] = new (p) link{free_[c]};
-  }
-  ~block_cache() {
-    closed_ = true;
-    trim();
   }
   void trim() noexcept {
     for (link*& head : free_)
@@ -77,13 +76,12 @@ class block_cache {
   struct link { link* next; };
   link* free_[classes]{};
   std::size_t held_ = 0;
-  bool closed_ = false;
 };
-inline thread_local block_cache cache;
+inline constinit thread_local block_cache cache;
 
 /// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken, which is whole lines of 64: a
 /// register may be read and written at the start of any block that is not empty.
-inline void* take_bytes(std::size_t& bytes, memory_resource*& from) {
+TTENSOR_NOINLINE inline void* take_bytes(std::size_t& bytes, memory_resource*& from) {
   from = default_resource;
   if (!from) return cache.take(bytes);
   bytes = (bytes + 63) / 64 * 64;
@@ -91,7 +89,7 @@ inline void* take_bytes(std::size_t& bytes, memory_resource*& from) {
   ++stats.system;
   return from->allocate(bytes);
 }
-inline void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept {
+TTENSOR_NOINLINE inline void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept {
   from ? from->deallocate(p, bytes) : cache.give(p, bytes);
 }
 

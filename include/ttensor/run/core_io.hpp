@@ -189,7 +189,7 @@ template <class U> TTENSOR_INLINE U read(const char* p) {
   return x;
 }
 /// n copies of an element of 1, 2, 4, 8 or more bytes; writes whole registers, so `to` has room for up to 64 bytes more.
-TTENSOR_INLINE void repeat(char* to, const char* from, int bytes, int n) {
+TTENSOR_NOINLINE inline void repeat(char* to, const char* from, int bytes, int n) {
   if (bytes > 8) {
     for (int i = 0; i < n; ++i) __builtin_memcpy(to + i * bytes, from, static_cast<std::size_t>(bytes));
     return;
@@ -200,7 +200,7 @@ TTENSOR_INLINE void repeat(char* to, const char* from, int bytes, int n) {
   const vector v = x - vector{};
   for (int i = 0; i < n * bytes; i += TTENSOR_SIMD_BYTES) __builtin_memcpy(to + i, &v, sizeof v);
 }
-TTENSOR_INLINE void copy_few(char* to, const char* from, index_t bytes) {
+TTENSOR_NOINLINE inline void copy_few(char* to, const char* from, index_t bytes) {
   index_t i = 0;
   for (; i + 8 <= bytes; i += 8) __builtin_memcpy(to + i, from + i, 8);
   if (bytes >= 8) __builtin_memcpy(to + bytes - 8, from + bytes - 8, 8);

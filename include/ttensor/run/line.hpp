@@ -36,7 +36,7 @@ class line {
   bool far(int p) const { return plane_[p].stride[0] != 0 && plane_[p].stride[0] != 1; }
 
  private:
-  void call(const cursor* c, index_t n) const { rows_ ? rows_(c, n, nullptr, 1) : (this->*each_)(c, n); }
+  TTENSOR_NOINLINE void call(const cursor* c, index_t n) const { rows_ ? rows_(c, n, nullptr, 1) : (this->*each_)(c, n); }
   /// Inputs into the buffer, outputs too where the kernel adds to them; after the kernel outputs back to where they belong.
   TTENSOR_NOINLINE void move(cursor* c, char* const* ptr, char* at, index_t i, index_t w, bool after) const {
     for (int p = 0; p < planes_; ++p) {

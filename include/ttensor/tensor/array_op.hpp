@@ -28,7 +28,7 @@ template <class A> auto as_array(const A& a) {
     using S = storage_scalar_t<scalar_t<A>>;
     const auto shape = a.shape();
     store<S> s = statement_rule<S>::evaluate(a, shape);
-    return leaf<S, A::rank>{s.snap(), layout_map<A::rank>::row_major(shape)};
+    return leaf<S, rank_v<A>>{s.snap(), layout_map<rank_v<A>>::row_major(shape)};
   }
 }
 template <class S, int R> leaf<S, R> as_array(const leaf<S, R>& l) { return l; }

@@ -29,7 +29,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
 
  public:
   using ttensor_tensor = void;
-  static constexpr int rank = R;
+  static constexpr int rank() { return R; }
   static constexpr auto shape_parameter = Shape;
 
   constexpr tensor() : v_{} {}

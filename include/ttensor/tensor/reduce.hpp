@@ -204,7 +204,7 @@ template <class How> inline constexpr bool has_total = requires { typename How::
 /// How: name; run<Columns>(e, shape, set) -> store of the reduced values; finish(scalar or tensor, elements reduced to one).
 template <class How, class A, class... O> auto reduce(const How& how, const A& a, const O&... o) {
   const auto& e = expr::read(a);
-  constexpr int R = std::remove_cvref_t<decltype(e)>::rank, N = named_by<O...>();
+  constexpr int R = rank_v<decltype(e)>, N = named_by<O...>();
   constexpr bool keep = (is_keep<O> || ...);
   static_assert(N <= R, "ttensor: a reduction names more axes than the array has");
   if constexpr (N < 0 && !keep && depth_v<scalar_t<A>> == 0 && has_total<How>) {

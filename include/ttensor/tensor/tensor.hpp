@@ -145,7 +145,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   using T = std::remove_const_t<S>;
 
  public:
-  static constexpr int rank = R;
+  static constexpr int rank() { return R; }
   view_of(store<T> s, const layout_map<R>& m) : store_(static_cast<store<T>&&>(s)), map_(m) {}
   view_of(const view_of&) = default;
   view_of(view_of&&) = default;
@@ -193,7 +193,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
     store<T> s = store_.alias();
     auto&& x = tensor_detail::as_elem<T>(static_cast<E&&>(e));
     auto shape = map_.extent;
-    static_assert(std::remove_cvref_t<decltype(x)>::rank <= R, "ttensor: the right side has more axes than the view it is assigned to");
+    static_assert(rank_v<decltype(x)> <= R, "ttensor: the right side has more axes than the view it is assigned to");
     if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
     statement_rule<T>::assign_region(s, map_, expr::tree(x));
@@ -210,9 +210,8 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
  public:
   using ttensor_tensor = void;
   using ttensor_whole = void;  // owns all of its elements, row-major
-  static constexpr int rank_value = R;
   static constexpr auto shape_parameter = Shape;
-  static constexpr int rank = R;
+  static constexpr int rank() { return R; }
 
   tensor() : extent_(shape::static_dims<Shape>()) {
     if (shape::size(extent_) > 0) allocate_zero();

@@ -146,11 +146,11 @@ template <class T> index_t length(const T& xs) {  // -1: no tensor inside
 template <class T> slice_of_t<T> zero_slice(const T& xs) {
   using Slice = slice_of_t<T>;
   if constexpr (tree::tensor_leaf<T>) {
-    if constexpr (T::rank == 1) {
+    if constexpr (rank_v<T> == 1) {
       return Slice(elem_t<Slice>(0));
     } else {
-      dims<T::rank - 1> e;
-      for (int d = 1; d < T::rank; ++d) e[d - 1] = xs.extent(d);
+      dims<rank_v<T> - 1> e;
+      for (int d = 1; d < rank_v<T>; ++d) e[d - 1] = xs.extent(d);
       return Slice(e);
     }
   } else if constexpr (tree::is_keys_v<T> && !std::is_same_v<Slice, T>) {
@@ -183,7 +183,7 @@ template <class T> requires tree::is_aggregate_tree_v<T> struct stack_of<T> { us
 /// Puts y at place i of n; the first one makes the stack, also of no places.
 template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index_t n) {
   if constexpr (tree::tensor_leaf<T>) {
-    constexpr int R = T::rank;
+    constexpr int R = rank_v<T>;
     if (i == 0) {
       dims<R + 1> e{};
       e[0] = n;

@@ -135,7 +135,7 @@ template <class C> struct give_gradient {
       constexpr int R = rank_v<A>;
       const tensor<Below, R> g = [&] {
         if constexpr (tree::tensor_leaf<G>) {
-          static_assert(G::rank == R, "ttensor: a custom rule returns a gradient of another rank than its argument");
+          static_assert(rank_v<G> == R, "ttensor: a custom rule returns a gradient of another rank than its argument");
           return tree::lift<tensor<Below, R>>(gradient);
         } else {
           static_assert(R == 0, "ttensor: a custom rule returns a scalar gradient for a tensor argument");
@@ -146,7 +146,7 @@ template <class C> struct give_gradient {
         if (!(g.shape() == a.shape()))
           raise<shape_error>("[custom_vjp] argument shape " + shape::text(a.shape()) + " and gradient shape " + shape::text(g.shape()) + " differ [TT-S16]");
       const auto l = unmapped(g.as_leaf());
-      constexpr int Q = std::remove_cvref_t<decltype(l)>::rank, levels = Q - R;
+      constexpr int Q = rank_v<decltype(l)>, levels = Q - R;
       if constexpr (is_var_v<A>) {
         if (!a.active() || a.serial() != t.serial) return;
         if constexpr (Q == 0) {

@@ -80,7 +80,7 @@ template <class S> requires has_probe_v<S> struct sum_rule<S> {
 template <class T> struct array_rule<probe<T>> {  // only the rank and the element type of the result matter
   template <class Op, class... L> static auto apply(const Op&, const L&...) {
     using Y = decltype(std::declval<const Op&>().primal(std::declval<const leaf<elem_t<typename L::scalar>, L::rank>&>()...));
-    return tensor<storage_scalar_t<join_chain_t<elem_t<typename Y::scalar>, typename L::scalar...>>, Y::rank>();
+    return tensor<storage_scalar_t<join_chain_t<elem_t<typename Y::scalar>, typename L::scalar...>>, rank_v<Y>>();
   }
 };
 

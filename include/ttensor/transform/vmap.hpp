@@ -158,7 +158,7 @@ template <class Level, int Axis> struct join_leaf {
         else if constexpr (is_batched_v<S>) return stack<Level, Out>(examples, y.as_leaf());
         else return stack<Level, Out>(examples, tensor<S, 0>(y).as_leaf());
       };
-      const int a = shape::normalize_axis(Axis, Out::rank, "vmap");
+      const int a = shape::normalize_axis(Axis, rank_v<Out>, "vmap");
       if (a == 0) return one();
       return Out(moveaxis(one(), 0, a));
     } else if constexpr (!at_level<Level, S>()) {
@@ -183,7 +183,7 @@ template <int Axis> struct make_room {
       return Y{};
     } else {
       auto e = y.shape();
-      e[shape::normalize_axis(Axis, Y::rank, "vmap")] = examples;
+      e[shape::normalize_axis(Axis, rank_v<Y>, "vmap")] = examples;
       return Y(e);
     }
   }
@@ -207,12 +207,12 @@ template <int Axis> struct fill_room {
     if constexpr (tree::is_keys_v<Y>) {
       all.insert(all.end(), y.begin(), y.begin() + part.count());
     } else {
-      const int a = shape::normalize_axis(Axis, Y::rank, "vmap");
-      auto to = layout_map<Y::rank>::row_major(all.shape());
+      const int a = shape::normalize_axis(Axis, rank_v<Y>, "vmap");
+      auto to = layout_map<rank_v<Y>>::row_major(all.shape());
       to.offset = part.first * to.stride[a];
       to.extent = y.shape();
       to.extent[a] = part.count();
-      for (int d = 0; d < Y::rank; ++d)
+      for (int d = 0; d < rank_v<Y>; ++d)
         if (d != a && to.extent[d] != all.shape()[d])
           raise<shape_error>("[vmap] two chunks of examples give results of different shapes, " + shape::text(all.shape()) + " and " + shape::text(y.shape()) + "; leave chunk_size out [TT-S10]");
       auto from = y.as_leaf();
