@@ -53,6 +53,7 @@ template <class Level, int Axis> struct outside {
 struct chunk {
   index_t most;             // at once
   bool never_one = false;   // also an example that has no others runs beside a copy
+  const char* op = "vmap";  // what the user called, for messages
   index_t examples = -1;    // all; -1 until known
   index_t first = 0;
   index_t count() const { return examples - first < most ? examples - first : most; }
@@ -63,7 +64,7 @@ struct chunk {
     return first < examples;
   }
   void meet(index_t n) {
-    if (examples >= 0 && examples != n) eval_detail::batch_mismatch(examples, n);
+    if (examples >= 0 && examples != n) eval_detail::batch_mismatch(examples, n, op);
     examples = n;
   }
 };
@@ -79,7 +80,7 @@ template <int Axis> struct split_leaf {
   }
   template <class S, auto Sh, class Out> Out operator()(const tensor<S, Sh>& x, std::type_identity<Out>) const {
     constexpr int R = shape::rank_of<Sh>();
-    const int a = shape::normalize_axis(Axis, R, "vmap");
+    const int a = shape::normalize_axis(Axis, R, part.op);
     part.meet(x.extent(a));
     using B = scalar_t<Out>;
     using X = inner_t<B>;
@@ -273,10 +274,10 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
         using R = tree::evaluated_t<decltype(std::apply(f, std::declval<const std::conditional_t<plain, Probes, W>&>()))>;
         return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, probed_result_t<C, R>>>();
       } else {
-        vmap_detail::chunk part{most, out == none};
+        vmap_detail::chunk part{most, out == none, options::has<vmap_detail::first_unmapped, O...> ? "per_sample_grad" : "vmap"};
         auto some = [&] {
           const W w{vmap_detail::split<vmap_detail::entry_t<in, I, count>, std::tuple_element_t<I, W>>(part, a)...};
-          if (part.examples < 0) raise<shape_error>("[vmap] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
+          if (part.examples < 0) raise<shape_error>(message("[") + part.op + "] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
           const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
           using M = vmap_detail::outside<batched<C>, out>;
           return tree::map<tree::rebind_t<M, std::remove_cvref_t<decltype(y)>>>(vmap_detail::join_leaf<batched<C>, out>{out == none ? part.examples : part.width()}, y);
