@@ -20,5 +20,6 @@ show cmake --preset release -DTTENSOR_BUILD_TESTS=OFF -DTTENSOR_BUILD_EXAMPLES=O
 say "build example_digits ($jobs jobs)"
 show cmake --build --preset release --target example_digits
 
+[ $# -gt 1 ] || set -- "${1:-examples/data/digits.csv}" build/strangest_digits.ppm  # its picture: not into the sources
 say "run"
 show build/release/examples/example_digits "$@"

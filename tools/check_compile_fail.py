@@ -11,6 +11,7 @@ A FILE is a preamble (includes, shared declarations) followed by cases:
     // expect: axes must be integers        a regular expression; it must match a line of the compiler's output that
     //                                      holds "error:"; several expect lines: each must match
     // expect_note: required by .*einsum    the same, but any line of the output counts, except quoted source
+    // errors: 1                            optional: so many lines hold "error:", so nothing follows the sentence
     // only: gcc                            optional: skip the case with the other compiler (gcc or clang)
     ...code that must not compile...
     // twin:                                what the case becomes when the mistake is repaired
@@ -29,13 +30,13 @@ import subprocess
 import sys
 import tempfile
 
-DIRECTIVE = re.compile(r"^// (case|expect|expect_note|only|twin):\s*(.*?)\s*$")
+DIRECTIVE = re.compile(r"^// (case|expect|expect_note|errors|only|twin):\s*(.*?)\s*$")
 
 
 class Case:
     def __init__(self, name, path, line):
         self.name, self.path, self.line = name, path, line
-        self.expect, self.expect_note, self.only = [], [], ""
+        self.expect, self.expect_note, self.only, self.errors = [], [], "", None
         self.code, self.twin, self.twin_line, self.code_line = [], None, 0, 0
 
 
@@ -58,6 +59,8 @@ def parse(path):
                 raise ValueError(f"{path}:{number}: {key} must stand before the code of case {cases[-1].name}")
             elif key == "only":
                 cases[-1].only = value
+            elif key == "errors":
+                cases[-1].errors = int(value)
             else:
                 getattr(cases[-1], key).append(value)
                 re.compile(value)
@@ -114,6 +117,9 @@ def check_case(case, compile_):
         if not any(re.search(pattern, l) for l in among):
             shown = "\n    ".join(errors[:6])
             complaints.append(f"{where}: refused, but no line says /{pattern}/; the errors are:\n    {shown}")
+    if case.errors is not None and len(errors) != case.errors:
+        shown = "\n    ".join(errors[:6])
+        complaints.append(f"{where}: refused with {len(errors)} errors instead of {case.errors}:\n    {shown}")
     return complaints
 
 
@@ -149,6 +155,8 @@ SELF_TESTS = [  # (file text, complaint expected or None)
      "// case: a\n// expect: f wants a byte\nvoid h() { f(1.0); }\n// twin:\nvoid h() { f('a'); }\n", None),
     ("// case: a\n// expect: x\nint i = 1;\n// twin:\nint i = 1;\n", "compiles, and must not"),
     ("// case: a\n// expect: another reason\nint* p = 1.5;\n// twin:\nint i = 1;\n", "no line says"),
+    ("// case: a\n// expect: .\n// errors: 1\nint* p = 1.5;\n// twin:\nint i = 1;\n", None),
+    ("// case: a\n// expect: .\n// errors: 1\nint* p = 1.5;\nint* q = 1.5;\n// twin:\nint i = 1;\n", "with 2 errors instead of 1"),
     # The text stands in the quoted source only.
     ("// case: a\n// expect_note: quoted text\nint* p = 1.5; // quoted text\n// twin:\nint i;\n", "no line says"),
     ("// case: a\n// expect: .\nint* p = 1.5;\n// twin:\nint* p = 1.5;\n", "twin of a must compile"),

@@ -19,3 +19,31 @@ auto two_by_three() { return tt::tensor<double, 2>(2, 3); }
 auto column(const tt::var<double>& x) { return tt::tensor<tt::var<double>, 2>{x, x}; }
 // twin:
 auto column(const tt::var<double>& x) { return tt::tensor<tt::var<double>, 2>{{x}, {1.0}}; }
+
+// case: powers_are_not_written_with_a_caret
+// expect: write square\(x\) or pow\(x, n\)
+// errors: 1
+void power(const tt::tensor<double, 1>& x) { tt::tensor<double, 1> y = x ^ 2; (void)y; }
+// twin:
+void power(const tt::tensor<double, 1>& x) { tt::tensor<double, 1> y = pow(x, 2); (void)y; }
+
+// case: powers_inside_a_transform
+// expect: write square\(x\) or pow\(x, n\)
+// errors: 1
+auto slope(const tt::tensor<double, 1>& x) { return tt::grad([](const auto& t) { return sum(t ^ 2); })(x); }
+// twin:
+auto slope(const tt::tensor<double, 1>& x) { return tt::grad([](const auto& t) { return sum(square(t)); })(x); }
+
+// case: masks_of_real_numbers
+// expect: & \| \^ ~ are for integers and masks
+// errors: 1
+auto both(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { return tt::eval(x & y); }
+// twin:
+auto both(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { return tt::eval((x > 0) & (y > 0)); }
+
+// case: complement_of_a_real_number
+// expect: & \| \^ ~ are for integers and masks
+// errors: 1
+auto complement(const tt::tensor<float, 1>& x) { return tt::eval(~x); }
+// twin:
+auto complement(const tt::tensor<int, 1>& x) { return tt::eval(~x); }

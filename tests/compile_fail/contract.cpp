@@ -77,6 +77,20 @@ auto unmapped(const vec& v) { return vmap([](const auto& x) { return x * x; }, i
 // twin:
 auto unmapped(const vec& v) { return vmap([](const auto& x) { return x * x; }, in_axes<0>)(v); }
 
+// case: rule_12_a_number_has_no_axis
+// expect: vmap maps over an axis, and this argument has none; pass in_axes<none>
+// errors: 1
+vec number(const vec& v) { return vmap([](const auto& x, const auto& y) { return x * y; })(v, 2.0); }
+// twin:
+vec number(const vec& v) { return vmap([](const auto& x, const auto& y) { return x * y; }, in_axes<0, none>)(v, 2.0); }
+
+// case: a_parameter_of_a_fixed_type
+// expect: lacks that level. Make the parameter of the function that the transform was given auto
+// errors: 1
+auto fixed_type(const vec& v) { return tt::grad([](const vec& x) { return sum(x * x); })(v); }
+// twin:
+auto fixed_type(const vec& v) { return tt::grad([](const auto& x) { return sum(x * x); })(v); }
+
 // case: rule_15_a_mapped_value_into_a_tensor_without_the_level
 // expect: a value of a newer transform level is written into an element of a tensor that lacks that level
 auto into(const vec& v) { return vmap([](auto x) { vec a(2); a(0) = x; return sum(a) * x; })(v); }

@@ -44,6 +44,12 @@ TEST_CASE("take, gather, scatter_add") {
   CHECK(text<tt::shape_error>([&] { scatter_add(x, 0, tt::tensor<int, 2>(2, 3), tt::zeros<double>(1, 3)); }) ==
         "[scatter_add] the index (2,3) is longer than src (1,3) on axis 0, 2 > 1 [TT-S21]");
 }
+TEST_CASE("reshape names the shape that was asked for") {
+  const auto a = tt::zeros<double>(3, 4);
+  CHECK(text<tt::shape_error>([&] { reshape(a, 5, -1); }) == "[reshape] 12 elements do not fit the shape (5,-1) [TT-S13]");
+  CHECK(text<tt::shape_error>([&] { reshape(a, -1, -1); }) == "[reshape] 12 elements do not fit the shape (-1,-1) [TT-S13]");
+  CHECK(text<tt::shape_error>([&] { reshape(a, 5, 2); }) == "[reshape] 12 elements do not fit the shape (5,2) [TT-S13]");
+}
 TEST_CASE("an index out of range changes nothing") {
   tt::tensor<double, 1> x{1, 2, 3};
   CHECK(text<tt::index_error>([&] { x = scatter_add(x, 0, ints{0, 5}, tt::tensor<double, 1>{1, 1}); }) ==

@@ -100,6 +100,23 @@ TEST_CASE("rule 1: captured values are constants of the new level and variables 
   CHECK(tt::grad([](auto x) { return x * tt::grad([&](auto y) { return x * y; })(2.0); })(3.0) == 6);
   CHECK(tt::jvp([](auto x) { return x * tt::grad([&](auto y) { return x * y; })(2.0); }, 3.0, 1.0).y_dot == 6);
 }
+TEST_CASE("eval of a scalar is the scalar, plain and in every transform") {
+  const vec x{1, 2, 3};
+  vec writable = x;
+  CHECK(tt::eval(2.5) == 2.5);
+  CHECK(tt::eval(sum(x)) == 6);
+  CHECK(std::is_same_v<decltype(tt::eval(writable(1))), double>);
+  CHECK(tt::eval(writable(1)) == 2);
+  const auto f = [](const auto& t) {
+    const auto s = tt::eval(sum(t * t));
+    return tt::eval(s * tt::eval(t)(0));
+  };
+  CHECK(f(x) == 14);
+  CHECK(equal(tt::grad(f)(x), vec{16, 4, 6}));
+  CHECK(tt::jvp(f, x, vec{1, 0, 0}).y_dot == 16);
+  CHECK(equal(tt::vmap(f)(tt::eval(unsqueeze(x, 0))), vec{14}));
+  CHECK(tt::hessian([](auto t) { return tt::eval(t * t * t); })(2.0) == 12);
+}
 TEST_CASE("rule 2: one operation runs at the newest level among its operands; a level that is absent gives zero") {
   CHECK(tt::grad([](auto x) { return x + tt::grad([&](auto y) { return y * 0.0 + x * x; })(1.0); })(3.0) == 1);
   CHECK(tt::grad([](auto x) { return tt::grad([&](auto) { return x; })(2.0) + x; })(3.0) == 1);

@@ -74,6 +74,7 @@ TEST_CASE("rule 9: Jacobians are output tree by input tree, Hessians output by i
 TEST_CASE("rule 9: tangents and cotangents of another shape or with another number of parts are errors") {
   const auto square = [](const auto& x) { return x * x; };
   const vec two{1, 2};
+  CHECK_THROWS_WITH_AS(tt::hvp([](const auto& x) { return sum(x * x); }, v, two), "[hvp] shape (3,) and tangent shape (2,) differ; give it the same shape [TT-S09]", shape_error);
   CHECK_THROWS_WITH_AS(tt::jvp(square, v, two), "[jvp] shape (3,) and tangent shape (2,) differ; give it the same shape [TT-S09]", shape_error);
   CHECK_THROWS_AS(tt::vjp(square, v).pull(two), shape_error);
   CHECK_THROWS_AS(tt::linearize(square, v).lin(two), shape_error);

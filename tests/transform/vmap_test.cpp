@@ -51,6 +51,8 @@ TEST_CASE("axes of parts of trees") {
 TEST_CASE("sizes that differ, nothing to map, axes that do not exist") {
   CHECK_THROWS_WITH_AS(tt::vmap(f, in_axes<0, 1>)(ms, xs), doctest::Contains("[vmap] mapped sizes differ: 2 and 4"), tt::shape_error);
   CHECK_THROWS_AS(tt::vmap([](const auto& a, const auto& b) { return std::pair{a, b}; })(xs, at_1), tt::shape_error);
+  const auto error_of = [](const auto& p, const auto& x, const auto& y) { return sum(p * x) - y; };
+  CHECK_THROWS_WITH_AS(tt::per_sample_grad(error_of)(xs(0), xs, tensor<double, 1>{1, 2, 3}), doctest::Contains("[per_sample_grad] mapped sizes differ: 2 and 3"), tt::shape_error);
   CHECK_THROWS_WITH_AS(tt::vmap([](const auto& v) { return sum(v[0]); })(std::vector<tensor<double, 2>>{}), doctest::Contains("[TT-S17]"), tt::shape_error);
   CHECK_THROWS_AS(tt::vmap(f, in_axes<3, 0>)(ms, xs), tt::axis_error);
   CHECK_THROWS_AS(tt::vmap(f, out_axes<2>)(ms, xs), tt::axis_error);

@@ -169,8 +169,8 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   static constexpr array<const adjoint_ops*, planes> all_ops() {
     array<const adjoint_ops*, planes> a{};
     int at = 0;
-    auto fill = [&](int n, const adjoint_ops* ops) {
-      for (int k = 0; k < n; ++k) a[at++] = ops;
+    auto fill = [&](int n, const adjoint_ops* of_plane) {
+      for (int k = 0; k < n; ++k) a[at++] = of_plane;
     };
     fill(table::count, &back_detail::ops<typename core_elem<Out>::type, N>);
     (fill(Target::planes, ops_of<Target>()), ...);

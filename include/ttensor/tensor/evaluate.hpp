@@ -18,8 +18,8 @@ template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const pl
   const int own = Q - levels;
   for (int d = 0; d < own; ++d) to.stride[RT - own + d] = p.extent[levels + d] == 1 ? 0 : p.stride[levels + d];
 }
-[[noreturn]] TTENSOR_NOINLINE inline void batch_mismatch(index_t a, index_t b) {
-  raise<shape_error>("[vmap] mapped sizes differ: " + to_message(a) + " and " + to_message(b) + "; mapped axes must have one extent [TT-S05]");
+[[noreturn]] TTENSOR_NOINLINE inline void batch_mismatch(index_t a, index_t b, const char* op = "vmap") {
+  raise<shape_error>(message("[") + op + "] mapped sizes differ: " + to_message(a) + " and " + to_message(b) + "; mapped axes must have one extent [TT-S05]");
 }
 template <int F, int B> TTENSOR_INLINE void set_extent(run::statement_planes<F>& st, const dims<B>& batch, const dims<F - B>& shape) {
   for (int d = 0; d < B; ++d) st.extent[d] = batch[d];

@@ -31,12 +31,8 @@ TTENSOR_BINARY(operator>=, greater_equal_op)
 TTENSOR_BINARY(operator&&, logical_and_op)
 TTENSOR_BINARY(operator||, logical_or_op)
 TTENSOR_BINARY(operator%, remainder_op)
-TTENSOR_BINARY(operator&, bit_and_op)
-TTENSOR_BINARY(operator|, bit_or_op)
-TTENSOR_BINARY(operator^, bit_xor_op)
 TTENSOR_UNARY(operator-, neg_op)
 TTENSOR_UNARY(operator!, logical_not_op)
-TTENSOR_UNARY(operator~, bit_not_op)
 #define TTENSOR_STAMP_1(name) TTENSOR_UNARY(name, name##_op)
 #define TTENSOR_STAMP_2(name) TTENSOR_BINARY(name, name##_op)
 #define TTENSOR_STAMP_OWN_1(name) \
@@ -58,6 +54,24 @@ TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_2)
 #undef TTENSOR_BINARY_OPERATORS_OWN
 #undef TTENSOR_UNARY
 #undef TTENSOR_BINARY
+/// Bitwise operators; of real numbers one sentence, and the answer of another operator, so that nothing follows it.
+template <class Op, class... A> TTENSOR_INLINE auto bitwise(A&&... a) {
+  if constexpr (!is_differentiable_v<expr::operand_elem_t<std::remove_cvref_t<A>...>>) {
+    return apply<Op>(static_cast<A&&>(a)...);
+  } else {
+    static_assert(sizeof(Op) == 0, "ttensor: & | ^ ~ are for integers and masks; for a power of real numbers write square(x) or pow(x, n), for conditions && || !");
+    if constexpr (sizeof...(A) == 1) return apply<neg_op>(static_cast<A&&>(a)...);
+    else return apply<mul_op>(static_cast<A&&>(a)...);
+  }
+}
+#define TTENSOR_BITWISE(sign, op)                                                                             \
+  template <operand_or_number A, operand_or_number B> requires(operand<A> || operand<B>)                      \
+  TTENSOR_INLINE auto operator sign(A&& a, B&& b) { return bitwise<op>(static_cast<A&&>(a), static_cast<B&&>(b)); }
+TTENSOR_BITWISE(&, bit_and_op)
+TTENSOR_BITWISE(|, bit_or_op)
+TTENSOR_BITWISE(^, bit_xor_op)
+#undef TTENSOR_BITWISE
+template <operand A> TTENSOR_INLINE auto operator~(A&& a) { return bitwise<bit_not_op>(static_cast<A&&>(a)); }
 template <operand A> TTENSOR_INLINE decltype(auto) operator+(A&& a) { return static_cast<A&&>(a); }
 
 template <class C, class A, class B> requires(operand<C> || operand<A> || operand<B>) TTENSOR_INLINE auto where(C&& c, A&& a, B&& b) {
@@ -111,5 +125,7 @@ template <array_like E> auto eval(const E& e) {
   using S = storage_scalar_t<scalar_t<E>>;
   return tensor<S, rank_v<E>>(e);
 }
+/// A scalar of any kind is evaluated: itself, of an element proxy its value. So eval(sum(x)) compiles in every transform.
+template <any_scalar A> auto eval(const A& a) { return expr::plain(a); }
 
 TTENSOR_END

@@ -133,6 +133,7 @@ template <array_like A> auto flip(A&& a, index_t axis) {
 /// order, a copy otherwise.
 template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
   using D = std::remove_cvref_t<A>;
+  const dims<Q> asked = to;
   index_t known = 1, open_axis = -1;
   const index_t n = [&] {
     if constexpr (array_object<D>) return shape::size(a.map().extent);
@@ -143,7 +144,9 @@ template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
     else known *= to[d];
   }
   if (open_axis >= 0 && known != 0) to[open_axis] = n / known;
-  if (shape::size(to) != n) raise<shape_error>("[reshape] " + to_message(n) + " elements do not fit the shape " + shape::text(to) + " [TT-S13]");
+  bool fits = shape::size(to) == n;
+  for (int d = 0; d < Q; ++d) fits = fits && to[d] >= 0;
+  if (!fits) raise<shape_error>("[reshape] " + to_message(n) + " elements do not fit the shape " + shape::text(asked) + " [TT-S13]");
   auto on = [&](const auto& m) {
     auto r = layout_map<Q>::row_major(to);
     r.offset = m.offset;

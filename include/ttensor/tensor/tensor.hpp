@@ -8,6 +8,11 @@ TTENSOR_BEGIN
 
 template <class S, int R> class view_of;
 
+#define TTENSOR_LEVEL_REMEDY /* the commonest cause first */                                                                  \
+  "Make the parameter of the function that the transform was given auto: [](const auto& x) { ... }. Else declare the tensor " \
+  "with the scalar type of the value, scalar_t<decltype(x)>, or, inside a transform whose function captures outer "           \
+  "variables, pass closing_over(x...)"
+
 /// What `a(i, j)` of a non-const array returns: behaves as the scalar it read; assigning to it while it is a temporary
 /// writes the element, assigning to a named one changes only its own value.
 template <class S> class element {
@@ -42,8 +47,7 @@ template <class S> class element {
   }
   template <class V> TTENSOR_INLINE static S fitted(V&& v) {
     static_assert(std::is_constructible_v<S, V>,
-                  "ttensor: a value of a newer transform level is written into an element of a tensor that lacks that level. Declare the tensor "
-                  "with the scalar type of the value, or, inside a transform whose function captures outer variables, pass closing_over(x...)");
+                  "ttensor: a value of a newer transform level is written into an element of a tensor that lacks that level. " TTENSOR_LEVEL_REMEDY);
     return S(static_cast<V&&>(v));
   }
   S value_;
@@ -84,8 +88,7 @@ template <class E, class S> inline constexpr bool assignable = [] {
 template <class S, class E> void check_assignable() {
   using F = scalar_t<E>;
   static_assert(assignable<E, S>,
-                "ttensor: a value of a newer transform level is written into a tensor whose element type lacks that level. Declare the tensor "
-                "with the scalar type of the value, or, inside a transform whose function captures outer variables, pass closing_over(x...)");
+                "ttensor: a value of a newer transform level is written into a tensor whose element type lacks that level. " TTENSOR_LEVEL_REMEDY);
   using P = promote_t<elem_t<S>, elem_t<F>>;
   static_assert(std::is_same_v<P, elem_t<S>> || (std::is_same_v<elem_t<S>, half> || std::is_same_v<elem_t<S>, bfloat16>),
                 "ttensor: narrowing is never implicit: write to<T>(expression)");
@@ -328,5 +331,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   store<S> store_;
   dims<R> extent_;
 };
+
+#undef TTENSOR_LEVEL_REMEDY
 
 TTENSOR_END

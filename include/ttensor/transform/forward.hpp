@@ -84,8 +84,8 @@ template <class F, class... T> inline constexpr bool is_list_of_arguments<F, std
 }  // namespace forward_detail
 
 namespace forward_detail {
-struct names {
-  static constexpr const char *name = "jvp", *what = "tangent", *id = "TT-S09";
+template <bool Hvp> struct names {
+  static constexpr const char *name = Hvp ? "hvp" : "jvp", *what = "tangent", *id = "TT-S09";
 };
 /// strict: runs f with NaN as the tangent of one argument after the other and looks where it arrives.
 struct nan_leaf {
@@ -133,7 +133,7 @@ template <class Along> void require_dependence(const char* op, std::size_t n, Al
   for (const bool r : results)
     if (!r) reverse_detail::strict_constant(op);
 }
-template <class Forced, class F, class... A, class... V>
+template <class Forced, class Names, class F, class... A, class... V>
 auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   static_assert(sizeof...(A) == sizeof...(V), "ttensor: jvp wants one tangent for each argument");
   if constexpr (probing_v<A..., V..., Forced>) {
@@ -147,7 +147,7 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
       using Y = probed_result_t<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<one_dual, C>, A>&>()...))>>;
       return jvp_result<Y, Y>{level_detail::fake<Y>(), level_detail::fake<Y>()};
     } else {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::require_like<names>(std::get<I>(a), std::get<I>(v)), ...); }(std::index_sequence_for<A...>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::require_like<Names>(std::get<I>(a), std::get<I>(v)), ...); }(std::index_sequence_for<A...>{});
     auto wrapped = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
           join<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(std::get<I>(a), std::get<I>(v))...);
@@ -162,15 +162,16 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
 }
 template <class... O, class F, class... A, class... V> auto checked(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   using Forced = options::forced_chain<O...>;
+  using Names = names<options::has<options::of_hvp, O...>>;
   static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
                 "ttensor: jvp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate templated on its scalar");
   if constexpr (options::has<strict_t, O...> && !probing_v<A..., V..., Forced>)
-    require_dependence("jvp", sizeof...(A), [&](std::size_t k) {
+    require_dependence(Names::name, sizeof...(A), [&](std::size_t k) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return run<Forced>(f, a, std::tuple<A...>(tree::map<A>(nan_leaf{I == k}, std::get<I>(a))...)).y_dot;
+        return run<Forced, Names>(f, a, std::tuple<A...>(tree::map<A>(nan_leaf{I == k}, std::get<I>(a))...)).y_dot;
       }(std::index_sequence_for<A...>{});
     });
-  return run<Forced>(f, a, v);
+  return run<Forced, Names>(f, a, v);
 }
 /// jvp of a function of one argument, a tuple or not.
 template <class... O, class F, class X, class V> auto of_one(const F& f, const X& x, const V& v) { return checked<O...>(f, std::tuple<X>(x), std::tuple<V>(v)); }

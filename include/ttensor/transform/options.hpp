@@ -29,8 +29,10 @@ struct no_tangent {
 
 namespace options {
 struct of_jacobian {};  // a vjp that belongs to a Jacobian, for its messages
+struct of_hvp {};       // a jvp that belongs to hvp, for its messages
 template <class T> inline constexpr bool is_option_v = false;
 template <> inline constexpr bool is_option_v<of_jacobian> = true;
+template <> inline constexpr bool is_option_v<of_hvp> = true;
 template <> inline constexpr bool is_option_v<has_aux_t> = true;
 template <> inline constexpr bool is_option_v<allow_int_t> = true;
 template <> inline constexpr bool is_option_v<strict_t> = true;

@@ -31,6 +31,13 @@ template <class M, class Ax, class T> constexpr auto mapped_type() {
   else return mapped_parts<M, Ax>(std::type_identity<T>{}, std::make_integer_sequence<int, static_cast<int>(std::tuple_size_v<T>)>{});
 }
 
+/// An argument that is to be mapped and has no axis. (Parts of trees: tree::leaf_of_rank.)
+template <class Ax, class A> constexpr bool lacks_axis() {
+  if constexpr (is_axis_v<Ax> && tree::tensor_leaf<A>) return rank_v<A> == 0;
+  else return is_axis_v<Ax> && tree::scalar_leaf_type<A>;
+}
+template <class Ax, class A> using axis_if_any_t = std::conditional_t<lacks_axis<Ax, A>(), none_t, Ax>;
+
 template <class Level, class S> constexpr bool at_level() {
   if constexpr (std::is_void_v<Level>) return false;
   else return std::is_same_v<reelem_t<S, double>, Level> || (!is_differentiable_v<elem_t<S>> && batch_levels_v<S> == batch_levels_v<Level> && is_batched_v<S>);
@@ -53,6 +60,7 @@ template <class Level, int Axis> struct outside {
 struct chunk {
   index_t most;             // at once
   bool never_one = false;   // also an example that has no others runs beside a copy
+  const char* op = "vmap";  // what the user called, for messages
   index_t examples = -1;    // all; -1 until known
   index_t first = 0;
   index_t count() const { return examples - first < most ? examples - first : most; }
@@ -63,7 +71,7 @@ struct chunk {
     return first < examples;
   }
   void meet(index_t n) {
-    if (examples >= 0 && examples != n) eval_detail::batch_mismatch(examples, n);
+    if (examples >= 0 && examples != n) eval_detail::batch_mismatch(examples, n, op);
     examples = n;
   }
 };
@@ -79,7 +87,7 @@ template <int Axis> struct split_leaf {
   }
   template <class S, auto Sh, class Out> Out operator()(const tensor<S, Sh>& x, std::type_identity<Out>) const {
     constexpr int R = shape::rank_of<Sh>();
-    const int a = shape::normalize_axis(Axis, R, "vmap");
+    const int a = shape::normalize_axis(Axis, R, part.op);
     part.meet(x.extent(a));
     using B = scalar_t<Out>;
     using X = inner_t<B>;
@@ -256,8 +264,12 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
   template <int... I, class... A> auto run(std::integer_sequence<int, I...>, const A&... a) const {
     constexpr int count = static_cast<int>(sizeof...(A));
     static_assert((vmap_detail::maps_v<vmap_detail::entry_t<in, I, count>> || ...), "ttensor: vmap needs at least one mapped argument; in_axes are all none");
+    constexpr bool fits = !(vmap_detail::lacks_axis<vmap_detail::entry_t<in, I, count>, A>() || ...);
+    static_assert(fits, "ttensor: vmap maps over an axis, and this argument has none; pass in_axes<none> or in_axes_tree(none) for it");
     using Forced = options::forced_chain<O...>;
-    if constexpr (probing_v<A..., Forced>) {
+    if constexpr (!fits) {  // as if it had been none, so that nothing follows the sentence
+      return vmap_function<F, type_list<in_axes_tree_t<vmap_detail::axis_if_any_t<vmap_detail::entry_t<in, I, count>, A>...>, out_axes_t<out>>>{f}(a...);
+    } else if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
       using R = tree::evaluated_t<decltype(f(std::declval<const probed_arg_t<P, vmap_detail::entry_t<in, I, count>, A>&>()...))>;
       return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, on_probe_t<P, R>>>();
@@ -273,10 +285,10 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
         using R = tree::evaluated_t<decltype(std::apply(f, std::declval<const std::conditional_t<plain, Probes, W>&>()))>;
         return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, probed_result_t<C, R>>>();
       } else {
-        vmap_detail::chunk part{most, out == none};
+        vmap_detail::chunk part{most, out == none, options::has<vmap_detail::first_unmapped, O...> ? "per_sample_grad" : "vmap"};
         auto some = [&] {
           const W w{vmap_detail::split<vmap_detail::entry_t<in, I, count>, std::tuple_element_t<I, W>>(part, a)...};
-          if (part.examples < 0) raise<shape_error>("[vmap] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
+          if (part.examples < 0) raise<shape_error>(message("[") + part.op + "] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
           const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
           using M = vmap_detail::outside<batched<C>, out>;
           return tree::map<tree::rebind_t<M, std::remove_cvref_t<decltype(y)>>>(vmap_detail::join_leaf<batched<C>, out>{out == none ? part.examples : part.width()}, y);
