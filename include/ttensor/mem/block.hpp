@@ -355,7 +355,7 @@ class cell_ref {
     new (&b) block_ref();  // hand over the count
     return p;
   }
-  static block* new_block(std::size_t data_bytes) {
+  TTENSOR_NOINLINE static block* new_block(std::size_t data_bytes) {
     if (TTENSOR_UNLIKELY(this_thread == 0)) register_thread();
     if (TTENSOR_UNLIKELY(mail.pending.load(std::memory_order_relaxed) != 0)) settle_mail(false);
     std::size_t bytes = sizeof(block) + data_bytes;
