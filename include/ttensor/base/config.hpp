@@ -51,6 +51,20 @@
 #define TTENSOR_KEEPS_BLOCKS 1
 #endif
 
+// Counts that one thread writes and others read may be written by plain stores where a store of a word is atomic and ordered after earlier
+// accesses. Not under ThreadSanitizer.
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define TTENSOR_PLAIN_COUNTS 1
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#undef TTENSOR_PLAIN_COUNTS
+#endif
+#endif
+#endif
+#if !defined(TTENSOR_PLAIN_COUNTS)
+#define TTENSOR_PLAIN_COUNTS 0
+#endif
+
 #define TTENSOR_INLINE inline __attribute__((always_inline))
 #define TTENSOR_NOINLINE __attribute__((noinline))
 // Short loops, as over the registers of a pack, have constant trip counts and must vanish at -O2 already.

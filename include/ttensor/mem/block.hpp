@@ -18,7 +18,7 @@ namespace mem {
 
 struct block {
   std::atomic<std::int64_t> shared;  // holders elsewhere, + 1 while there are local ones, + 1 while the cell below lives
-  std::atomic<std::int64_t> local;   // holders of the owner thread; only that thread writes it
+  std::int64_t local;                // holders of the owner thread; only that thread writes it
   std::uint64_t owner;               // thread_id() of the allocating thread
   std::size_t bytes;                 // of the whole allocation
   memory_resource* from;
@@ -26,6 +26,17 @@ struct block {
   std::atomic<std::int64_t> cell_holders;  // cell part: the tensor and its views
   std::uint64_t current_is_local;          // cell part: how the cell holds `current`
   void* data() { return this + 1; }
+
+  std::int64_t seen_local() const { return __atomic_load_n(&local, __ATOMIC_ACQUIRE); }  // from any thread
+  // The owner reads its count plainly, since nobody else writes it. It writes it plainly too where such a store is one store and ordered
+  // after what was read before: an atomic one is a barrier, and the compiler would load again whatever a statement knows of its arrays.
+  TTENSOR_INLINE void set_local(std::int64_t n) {
+#if TTENSOR_PLAIN_COUNTS
+    *const_cast<volatile std::int64_t*>(&local) = n;  // one store, never two and never none
+#else
+    __atomic_store_n(&local, n, __ATOMIC_RELEASE);
+#endif
+  }
 };
 static_assert(sizeof(block) == 64, "block headers keep the data 64-byte aligned");
 
@@ -51,8 +62,9 @@ inline void release_shared(block* b) noexcept {
   if (b->shared.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(b);
 }
 inline void release_local(block* b) noexcept {  // on the owner thread, or with the owner gone
-  const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;
-  b->local.store(n, std::memory_order_release);  // what this holder read comes before a write by who finds itself alone
+  const std::int64_t n = b->local - 1;
+  std::atomic_signal_fence(std::memory_order_acq_rel);  // what this holder read comes before a write by who finds itself alone
+  b->set_local(n);
   if (TTENSOR_UNLIKELY(n == 0)) release_shared(b);
 }
 inline void destroy(block* b) noexcept { give_bytes(b, b->bytes, b->from); }
@@ -111,9 +123,8 @@ TTENSOR_NOINLINE inline void release_foreign(block* b) noexcept {
   }
   bool last = false;
   if (!to) {  // the owner has ended; the lock orders us. Without memory for a letter the block is lost.
-    const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;
-    b->local.store(n, std::memory_order_relaxed);
-    last = n == 0;
+    b->set_local(b->local - 1);
+    last = b->local == 0;
   }
   m.lock.unlock();
   std::free(paper);
@@ -138,7 +149,7 @@ class block_ref {
   explicit block_ref(block* b) : b_(b) {  // acquires
     if (!b) return;
     if (TTENSOR_LIKELY(b->owner == this_thread)) {
-      b->local.store(b->local.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      b->set_local(b->local + 1);
       local_ = true;
     } else {
       b->shared.fetch_add(1, std::memory_order_relaxed);
@@ -180,7 +191,7 @@ class block_ref {
 
 TTENSOR_INLINE hold hold_block(block* b) noexcept {
   if (TTENSOR_LIKELY(b->owner == this_thread)) {
-    b->local.store(b->local.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    b->set_local(b->local + 1);
     return reinterpret_cast<hold>(b);
   }
   b->shared.fetch_add(1, std::memory_order_relaxed);
@@ -212,8 +223,8 @@ TTENSOR_NOINLINE inline void drop_other_hold(hold h) noexcept {
 TTENSOR_INLINE void drop_unmarked(hold h) noexcept {
   block* b = reinterpret_cast<block*>(h);
   if (TTENSOR_LIKELY(b->owner == this_thread)) {
-    const std::int64_t n = b->local.load(std::memory_order_relaxed) - 1;
-    if (TTENSOR_LIKELY(n != 0)) return b->local.store(n, std::memory_order_release);
+    const std::int64_t n = b->local - 1;
+    if (TTENSOR_LIKELY(n != 0)) return b->set_local(n);
   }
   drop_other_hold(h);
 }
@@ -221,18 +232,51 @@ TTENSOR_INLINE void drop_hold(hold h) noexcept {
   if (TTENSOR_LIKELY((h & hold_marks) == 0)) drop_unmarked(h);
   else drop_other_hold(h);
 }
-/// Few holds, by value: a tree that passes them keeps no memory.
-template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
-  if (TTENSOR_LIKELY(((h | ...) & hold_marks) == 0)) (drop_unmarked(h), ...);
-  else (drop_other_hold(h), ...);
+/// Several holds of one block.
+struct holds {
+  hold word;
+  std::int64_t count = 1;
+  TTENSOR_INLINE bool is_plain() const { return reinterpret_cast<block*>(word)->owner == this_thread; }  // of a word without marks
+  TTENSOR_INLINE std::int64_t count_down() const {  // below 0: they were the last
+    block* b = reinterpret_cast<block*>(word);
+    b->set_local(b->local - count);
+    return b->local - 1;
+  }
+  TTENSOR_INLINE void count_up() const {
+    block* b = reinterpret_cast<block*>(word);
+    b->set_local(b->local + count);
+  }
+};
+struct one_hold {
+  hold word;
+  TTENSOR_INLINE operator holds() const { return {word, 1}; }
+  TTENSOR_INLINE bool is_plain() const { return holds(*this).is_plain(); }
+  TTENSOR_INLINE std::int64_t count_down() const { return holds(*this).count_down(); }
+  TTENSOR_INLINE void count_up() const { holds(*this).count_up(); }
+};
+TTENSOR_NOINLINE inline void drop_each_slowly(const holds* h, int n) noexcept {
+  for (int i = 0; i < n; ++i)
+    for (std::int64_t k = 0; k < h[i].count; ++k) drop_other_hold(h[i].word);
 }
-template <int... I> TTENSOR_INLINE void drop_array(const hold* h, std::integer_sequence<int, I...>) noexcept { drop_each(h[I]...); }
+/// Few holds, by value: a tree that passes them keeps no memory. All that is not common leaves by one
+/// exit, so that the rest saves no registers.
+template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
+  std::atomic_signal_fence(std::memory_order_acq_rel);
+  if (TTENSOR_LIKELY(((h.word | ...) & hold_marks) == 0) && (TTENSOR_LIKELY(h.is_plain()) && ...)) {
+    if (TTENSOR_LIKELY((h.count_down() | ...) >= 0)) return;
+    (h.count_up(), ...);
+  }
+  const holds all[] = {h...};
+  drop_each_slowly(all, sizeof...(H));
+}
+template <int... I> TTENSOR_INLINE void drop_array(const hold* h, std::integer_sequence<int, I...>) noexcept { drop_each(one_hold{h[I]}...); }
 TTENSOR_NOINLINE inline void drop_holds(const hold* h, int n) noexcept {
+  std::atomic_signal_fence(std::memory_order_acq_rel);
   for (int i = 0, m = 1; i < n; i += m) {
     for (m = 1; i + m < n && h[i + m] == h[i];) ++m;  // an array that a statement names several times
     block* b = block_of(h[i]);
     if (m > 1 && (h[i] & hold_marks) == 0 && b->owner == this_thread)
-      b->local.store(b->local.load(std::memory_order_relaxed) - (m - 1), std::memory_order_release);
+      b->set_local(b->local - (m - 1));
     else
       for (int k = 1; k < m; ++k) drop_hold(h[i]);
     drop_hold(h[i]);
@@ -311,13 +355,16 @@ class cell_ref {
   bool has_views() const { return home_->cell_holders.load(std::memory_order_relaxed) > 1; }
   /// True when no value holds the elements, so that they may be written.
   bool unique() const { return unique_except(0); }
+  TTENSOR_INLINE bool alone() const {
+    return TTENSOR_LIKELY(home_->current == home_) && TTENSOR_LIKELY(home_->seen_local() == 1) && TTENSOR_LIKELY(home_->shared.load(std::memory_order_acquire) == 2);
+  }
   /// The same, not counting `leaves` holders made by this thread.
   bool unique_except(std::int64_t leaves) const {
     const block* c = home_->current;
     const std::int64_t alone = c == home_ ? 2 : 1;
     if (TTENSOR_LIKELY(c->owner == this_thread || leaves == 0))
-      return c->local.load(std::memory_order_acquire) == 1 + leaves && c->shared.load(std::memory_order_acquire) == alone;
-    return c->local.load(std::memory_order_acquire) == 1 && c->shared.load(std::memory_order_acquire) == alone + leaves;
+      return c->seen_local() == 1 + leaves && c->shared.load(std::memory_order_acquire) == alone;
+    return c->seen_local() == 1 && c->shared.load(std::memory_order_acquire) == alone + leaves;
   }
   block_ref value() const { return block_ref(home_->current); }
   /// Moves the cell to a fresh block of the same size (contents NOT copied: the caller copies from `old`).
@@ -363,13 +410,14 @@ class cell_ref {
     void* p = take_bytes(bytes, from);
     block* b = new (p) block;
     b->shared.store(1, std::memory_order_relaxed);
-    b->local.store(1, std::memory_order_relaxed);
+    b->local = 1;
     b->owner = this_thread;
     b->bytes = bytes;
     b->from = from;
     b->current = nullptr;
     b->cell_holders.store(0, std::memory_order_relaxed);
     b->current_is_local = 0;
+    if (data_bytes % 64 != 0) __builtin_memset(static_cast<char*>(b->data()) + data_bytes / 64 * 64, 0, 64);  // whole packs are computed: no denormals there
     return b;
   }
   void destroy_home() noexcept {

@@ -29,7 +29,7 @@ class block_cache {
  public:
   [[noreturn]] static TTENSOR_NOINLINE void throw_bad_alloc() { TTENSOR_THROW_BAD_ALLOC(); }
   static constexpr int classes = 4 * 40;
-  static constexpr std::size_t limit = std::size_t(192) << 20;
+  static constexpr std::size_t limit = std::size_t(192) << 20, page = 4096;
 
   static constexpr int class_of(std::size_t bytes) {  // smallest class that holds `bytes`
     if (bytes <= 256) return static_cast<int>((bytes + 63) / 64);
@@ -40,6 +40,13 @@ class block_cache {
     if (c <= 4) return static_cast<std::size_t>(c) * 64;
     const int log = 7 + (c - 1) / 4;
     return (std::size_t(1) << log) + static_cast<std::size_t>((c - 1) % 4 + 1) * (std::size_t(1) << (log - 2));
+  }
+  // A load waits for an earlier store whose address differs by a multiple of a page: arrays that a statement walks in step must not lie
+  // a few lines apart modulo a page, so all begin at the same place in theirs.
+  static TTENSOR_NOINLINE void* from_system(std::size_t bytes) {
+    void* p = nullptr;
+    if (::posix_memalign(&p, bytes < page ? heap_alignment : page, bytes) != 0) throw_bad_alloc();  // aligned_alloc would want whole pages
+    return p;
   }
   void* take(std::size_t& bytes) {
     const int c = class_of(bytes);
@@ -52,9 +59,7 @@ class block_cache {
       return p;
     }
     ++stats.system;
-    void* p = std::aligned_alloc(heap_alignment, bytes);
-    if (!p) throw_bad_alloc();
-    return p;
+    return from_system(bytes);
   }
   void give(void* p, std::size_t bytes) noexcept {
     if (!TTENSOR_KEEPS_BLOCKS || held_ + bytes > limit || this_thread == 0) return std::free(p);  // who is not numbered would not trim at its end
@@ -80,7 +85,7 @@ class block_cache {
 inline constinit thread_local block_cache cache;
 
 /// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken, which is whole lines of 64: a
-/// register may be read and written at the start of any block that is not empty.
+/// register may be read and written at the start of any block that is not empty, and over its last elements.
 TTENSOR_NOINLINE inline void* take_bytes(std::size_t& bytes, memory_resource*& from) {
   from = default_resource;
   if (!from) return cache.take(bytes);

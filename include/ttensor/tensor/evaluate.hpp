@@ -183,40 +183,62 @@ template <class L> TTENSOR_INLINE char* whole_ptr(const L& l) {
   if constexpr (is_scalar_leaf_v<L>) return const_cast<char*>(reinterpret_cast<const char*>(&l.value));
   else return const_cast<char*>(reinterpret_cast<const char*>(l.base()));
 }
-/// Whether the names that the second program merges are one array each; at[0] is the result.
-template <class Names> TTENSOR_INLINE bool names_agree(char* const* at) {  // no loop: the addresses stay in registers
+/// Whether the names that the second program merges are one array each; word[0] is the result.
+template <class Names> TTENSOR_INLINE bool names_agree(const mem::hold* word) {  // no loop: the words stay in registers
   return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
-    return ((Names::same.v[K] == K || at[1 + K] == at[1 + Names::same.v[K]]) && ...);
+    return ((Names::same.v[K] == K || word[1 + K] == word[1 + Names::same.v[K]]) && ...);
   }(std::make_integer_sequence<int, Names::same.size()>{});
+}
+/// Whether the memory of `out` may be written when the statement has these holds on it. One a number of arrays, by value.
+template <class S, class... H> TTENSOR_NOINLINE bool only_held_by(const store<S>& out, H... h) {
+  const auto to = reinterpret_cast<mem::hold>(out.block());
+  return out.unique_except((0 + ... + int(h == to)));
 }
 }  // namespace eval_detail
 /// Operands of a statement of whole tensors and numbers, as words that fit registers.
-template <int Planes, int R> struct flat_operands {
-  char* at[Planes];  // 0: of the result
-  dims<R> extent{};  // of the first array
-  bool fits = true;  // all arrays have that extent and are held in the common way
-  struct alignas(16) { char bytes[16]; } numbers[Planes];  // copies: with an address of its numbers the whole expression would be in memory
+template <int R, class Leaves> struct flat_operands;
+template <int R, class... L> struct flat_operands<R, type_list<L...>> {
+  static constexpr int planes = 1 + static_cast<int>(sizeof...(L)), arrays = (0 + ... + int(!is_scalar_leaf_v<L>));
+  static constexpr bool same_rank = ((is_scalar_leaf_v<L> || L::rank == R) && ...);
+  static constexpr bool is_number[planes] = {false, is_scalar_leaf_v<L>...};
+  mem::hold word[planes];  // of arrays; 0: of the result
+  dims<R> extent{};        // of the first array
+  mem::hold differs = 0;   // 0: all arrays have that extent and are held in the common way. One word, so that it is one branch
+  // Copies: with an address of its numbers the whole expression would be in memory; for the same reason they are not a part of this.
+  struct alignas(16) number_bytes { char bytes[16]; };
+  using numbers = number_bytes[planes];
 
-  template <class E> TTENSOR_INLINE explicit flat_operands(const E& e) {
+  template <class E> TTENSOR_INLINE flat_operands(const E& e, numbers& copies) {
+    static_assert(same_rank);
     mem::hold marks = 0;
     bool any = false;
     int k = 1;
-    e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
-      if constexpr (is_scalar_leaf_v<L>) {
-        static_assert(sizeof(l.value) <= sizeof(numbers[k].bytes));
-        __builtin_memcpy(numbers[k].bytes, &l.value, sizeof(l.value));
-        at[k] = numbers[k].bytes;
+    e.leaves([&]<class A>(const A& l) __attribute__((always_inline)) {
+      if constexpr (is_scalar_leaf_v<A>) {
+        static_assert(sizeof(l.value) <= sizeof(number_bytes));
+        __builtin_memcpy(copies[k].bytes, &l.value, sizeof(l.value));
       } else {
-        at[k] = reinterpret_cast<char*>(l.block.word) + sizeof(mem::block);  // of an unmarked hold
+        word[k] = l.block.word;
         marks |= l.block.word;
-        if constexpr (L::rank != R) fits = false;
-        else if (any) fits = fits && l.extent == extent;
+        if (any) differs |= difference(l.extent);
         else extent = l.extent;
         any = true;
       }
       ++k;
     });
-    fits = fits && any && (marks & mem::hold_marks) == 0;
+    differs |= marks & mem::hold_marks;
+  }
+  TTENSOR_INLINE mem::hold difference(const dims<R>& other) const {
+    mem::hold x = 0;
+    for (int d = 0; d < R; ++d) x |= static_cast<mem::hold>(other[d] ^ extent[d]);
+    return x;
+  }
+  /// Row::run over n elements. The addresses of arrays follow from their words, which have no marks.
+  template <class Row> TTENSOR_INLINE auto call(numbers& copies, index_t n) const {
+    return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+      char* const at[] = {(is_number[K] ? copies[K].bytes : reinterpret_cast<char*>(word[K]) + sizeof(mem::block))...};
+      return Row::run(at, n);
+    }(std::make_integer_sequence<int, planes>{});
   }
 };
 template <int Planes, int R> struct whole_operands {
@@ -288,45 +310,76 @@ template <class S, class E> struct whole_statement {
     else return nullptr;
   }
   static constexpr run::statement_type constants{kernel::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged_kernel(), same.v};
-  template <class... L> static constexpr int count_arrays(type_list<L...>) { return (0 + ... + int(!is_scalar_leaf_v<L>)); }
-  static constexpr bool is_short = kernel::unroll > 0 && count_arrays(leaves_of_t<E>{}) <= 8;
+  using operands = flat_operands<R, leaves_of_t<E>>;
+  static constexpr bool is_short = kernel::unroll > 0 && operands::arrays <= 8 && operands::same_rank;
   /// Short statements of few arrays that all have the shape of the result: one call of the loop, decided in registers.
-  TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
-    mem::block* const to = out.block();
-    flat_operands<planes, R> o(e);
-    if (!o.fits || !(o.extent == extent) || !to) return false;
-    o.at[0] = static_cast<char*>(to->data());
-    if (TTENSOR_UNLIKELY(!out.unique_except(0))) {
-      const int held = count_results(o.at, std::make_integer_sequence<int, planes>{});
-      if (held == 0 || !out.unique_except(held)) return false;
-    }
+  template <bool UseUp> TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
+    typename operands::numbers numbers;
+    operands o(e, numbers);
+    if (TTENSOR_UNLIKELY((o.differs | o.difference(extent)) != 0)) return false;
+    if (TTENSOR_UNLIKELY(!out.alone()) && !may_write(out, o, array_planes{})) return false;
+    o.word[0] = reinterpret_cast<mem::hold>(out.block());
     index_t n = shape::size(extent);
-    if (n < kernel::N) {
-      if (!kernel::pads || n == 0) return false;
-      n = kernel::N;
-    }
+    if constexpr (kernel::pads) n = (n + (kernel::N - 1)) & -index_t(kernel::N);  // whole packs: no tail
+    else if (n < kernel::N) return false;
     if (run::threads_for(n * kernel::cost) > 1) return false;
-    if constexpr (names::exists) {
-      if (eval_detail::names_agree<names>(o.at)) merged_loop::row::run(o.at, n);
-      else kernel::row::run(o.at, n);
-    } else {
-      kernel::row::run(o.at, n);
-    }
     ++counts.loops;
+    if constexpr (names::exists)
+      if (TTENSOR_LIKELY(eval_detail::names_agree<names>(o.word))) {
+        o.template call<typename merged_loop::row>(numbers, n);
+        if constexpr (UseUp) drop_merged(o, distinct{});
+        return true;
+      }
+    o.template call<typename kernel::row>(numbers, n);
+    if constexpr (UseUp) drop_each(o, array_planes{});
     return true;
   }
-  template <int... K> TTENSOR_INLINE static int count_results(char* const* at, std::integer_sequence<int, K...>) { return (-1 + ... + int(at[K] == at[0])); }
+  // Its holds are dropped here, where they are known to be of the common kind and which of them are of one block.
+  template <bool Distinct> static constexpr auto chosen_planes = [] {
+    array<int, planes + 1> at{};  // the last is their number
+    int n = 0;
+    for (int k = 1; k < planes; ++k)
+      if (!operands::is_number[k] && !(Distinct && names::exists && same.v[k] != k)) at[n++] = k;
+    at[planes] = n;
+    return at;
+  }();
+  template <bool Distinct, class K> struct chosen;
+  template <bool Distinct, int... K> struct chosen<Distinct, std::integer_sequence<int, K...>> { using type = int_list<chosen_planes<Distinct>.v[K]...>; };
+  using array_planes = typename chosen<false, std::make_integer_sequence<int, chosen_planes<false>.v[planes]>>::type;
+  using distinct = typename chosen<true, std::make_integer_sequence<int, chosen_planes<true>.v[planes]>>::type;
+  static constexpr int named(int plane) {
+    int n = 0;
+    for (int k = 1; k < planes; ++k) n += same.v[k] == plane;
+    return n;
+  }
+  template <int... K> TTENSOR_INLINE static void drop_merged(const operands& o, int_list<K...>) { mem::drop_each(mem::holds{o.word[K], named(K)}...); }
+  template <int... K> TTENSOR_INLINE static void drop_each(const operands& o, int_list<K...>) { mem::drop_each(mem::one_hold{o.word[K]}...); }
+  template <int... K> TTENSOR_INLINE static bool may_write(const store<S>& out, const operands& o, int_list<K...>) { return out.block() && eval_detail::only_held_by(out, o.word[K]...); }
   TTENSOR_NOINLINE static void planned(store<S>& out, dims<R>& extent, const E e) {  // a copy: the expression may live in registers
     whole_operands<planes, R> o(e);
     eval_detail::run_whole<S, R>(out, extent, constants, o.ptr, o.own);
   }
   TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, const E& e) {
     if constexpr (is_short) {
-      if (TTENSOR_UNLIKELY(!run(out, extent, e))) planned(out, extent, e);
+      if (TTENSOR_UNLIKELY(!run<false>(out, extent, e))) planned(out, extent, e);
     } else {
       whole_operands<planes, R> o(e);
       eval_detail::run_whole<S, R>(out, extent, constants, o.ptr, o.own);
     }
+  }
+  /// The same of an expression that is not used again.
+  TTENSOR_INLINE static void assign_last(store<S>& out, dims<R>& extent, owned<E>& e) {
+    const E& t = expr::tree(e);
+    if constexpr (is_short) {
+      if (TTENSOR_LIKELY(run<true>(out, extent, t))) {
+        e.live = false;
+        return;
+      }
+      planned(out, extent, t);
+    } else {
+      assign(out, extent, t);
+    }
+    e.give_up();  // its elements may be those that were written
   }
 };
 
@@ -343,6 +396,15 @@ template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::ra
     statement<S, E> st(e);
     if constexpr (!planes_show_shape_v<E>) eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), e.shape());
     eval_detail::run_into<S, st.full_rank>(out, extent, st, !planes_show_shape_v<E>);
+  }
+}
+/// The same of an expression that is used up.
+template <class S, class E> TTENSOR_INLINE void assign_last(store<S>& out, dims<E::rank>& extent, owned<E>& e) {
+  if constexpr (depth_v<S> == 0 && whole_tree<E>) {
+    whole_statement<S, E>::assign_last(out, extent, e);
+  } else {
+    assign<S>(out, extent, expr::tree(e));
+    e.give_up();
   }
 }
 /// The same of a shape that is known.

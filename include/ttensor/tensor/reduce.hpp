@@ -105,20 +105,22 @@ template <class Red, class S, class W, class E> struct total_of {
   template <class Prog> using loop = typename with<leaves_of_t<E>>::template loop<Prog>;
   using kernel = loop<program_of<E>>;
   using types = statement<W, E, E::rank, kernel>;
-  static constexpr int R = E::rank, planes = types::planes;
+  static constexpr int R = E::rank;
+  using operands = flat_operands<R, leaves_of_t<E>>;
 
   /// Few whole tensors of one shape and not too many elements: one call of the loop, decided in registers. False: nothing was done.
   TTENSOR_INLINE static bool run(W& value, const E& e) {
     using names = merged<E>;
-    const flat_operands<planes, R> o(e);
+    typename operands::numbers numbers;
+    const operands o(e, numbers);
     const index_t n = shape::size(o.extent);
-    if (!o.fits || n == 0 || n > kernel::block) return false;
+    if (o.differs != 0 || n == 0 || n > kernel::block) return false;
     if (!kernel::pads && n < kernel::N) return false;
     if constexpr (names::exists) {
       using second = loop<typename names::program>;
-      if (eval_detail::names_agree<names>(o.at)) return value = second::reduced(second::row::run(o.at, n)), true;
+      if (eval_detail::names_agree<names>(o.word)) return value = second::reduced(o.template call<typename second::row>(numbers, n)), true;
     }
-    value = kernel::reduced(kernel::row::run(o.at, n));
+    value = kernel::reduced(o.template call<typename kernel::row>(numbers, n));
     return true;
   }
   TTENSOR_NOINLINE static W planned(const E e) {  // a copy: the expression may live in registers
@@ -144,7 +146,8 @@ template <class Red, class S, class E> TTENSOR_INLINE reduction_scalar_t<Red, S>
   W value = W(Red::template identity<W>());
   ++counts.loops;
   bool done = false;
-  if constexpr (whole_tree<E> && total::planes <= 8) done = total::run(value, e);
+  if constexpr (whole_tree<E>)
+    if constexpr (total::operands::planes <= 8 && total::operands::same_rank) done = total::run(value, e);
   if (!done) value = total::planned(e);
   if constexpr (std::is_same_v<Q, W>) return value;
   else return static_cast<Q>(static_cast<compute_t<Q>>(value));

@@ -72,6 +72,8 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   template <class F> TTENSOR_INLINE void cells(F&& f) { f(*this); }
   /// True when nobody but this store and `leaves` leaves of the running statement hold the elements.
   bool unique_except(int leaves) const { return cell_ ? cell_.unique_except(leaves) : borrowed_ != nullptr; }
+  /// The common case of unique_except(0): a tensor over its own first block, which nobody else holds.
+  TTENSOR_INLINE bool alone() const { return TTENSOR_LIKELY(cell_) && cell_.alone(); }
   mem::block* block() const { return cell_ ? cell_.current() : nullptr; }
   /// Takes the elements of `fresh`; views of this store see them too.
   void adopt(store&& fresh) {

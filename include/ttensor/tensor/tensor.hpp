@@ -300,9 +300,10 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   operator S() const requires(R == 0) { return store_.get(0); }
 
  private:
-  template <class E> TTENSOR_INLINE void take(const E& e) {
+  template <class E> TTENSOR_INLINE void take(E&& e) {
     if constexpr (depth_v<S> == 0 && shape::all_dynamic<Shape>()) {
-      ttensor::assign<S>(store_, extent_, expr::tree(e));
+      if constexpr (requires { ttensor::assign_last<S>(store_, extent_, e); }) ttensor::assign_last<S>(store_, extent_, e);
+      else ttensor::assign<S>(store_, extent_, expr::tree(e));
     } else {
       const dims<R> e2 = e.shape();
       check_static(e2);
