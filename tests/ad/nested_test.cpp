@@ -85,6 +85,41 @@ TEST_CASE("examples inside the tapes, with weights that all of them share") {
   const auto each = tt::vmap([&](const auto& row) { return second([&](const auto& c) { return sum(row * c * c * c); }, x, w); })(m);
   check(vec(each(1)), {6 * 4 * 0.3, 6 * 5 * -1.2 * -2, 6 * 6.5 * 2 * 0.5});
 }
+TEST_CASE("examples that differ in the direction, the adjoint or the cotangent only") {
+  const tensor<double, 2> u{{1, 2, 3}, {-1, 0.5, 2}};
+  const auto f = [](const auto& v) { return sum(v * v * v * v); };
+  const auto two = tt::vmap([&](const auto& d) { return tt::grad([&](const auto& v) { return sum(tt::grad(f)(v) * d); }, tt::closing_over(d))(x); })(u);
+  const auto vhps = tt::vmap([&](const auto& d) { return tt::vhp(f, x, d); })(u);
+  const auto pulled = tt::vmap([&](const auto& c) {
+    return tt::grad([&](const auto& v) { return sum(tt::vjp([](const auto& t) { return tt::eval(t * t * t); }, v, tt::closing_over(c)).pull(c) * w); }, tt::closing_over(c))(x);
+  })(u);
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j) {
+      CHECK(two(i, j) == doctest::Approx(12 * x(j) * x(j) * u(i, j)));
+      CHECK(vhps(i, j) == doctest::Approx(12 * x(j) * x(j) * u(i, j)));
+      CHECK(pulled(i, j) == doctest::Approx(6 * x(j) * u(i, j) * w(j)));
+    }
+}
+TEST_CASE("planes of one operand of which only one differs between examples") {
+  const tensor<double, 2> u{{1, 2, 3}, {-1, 0.5, 2}};
+  const auto loss = [&](const auto& v) {  // sum 3 v^3 u
+    return sum(tt::vmap([](const auto& row, const auto& c) { return tt::jvp([](const auto& t) { return sum(t * t * t); }, c, tt::eval(row * c)).y_dot; },
+                        tt::in_axes<0, tt::none>)(u, v));
+  };
+  check(second(loss, x, w), {18 * x(0) * 0 * w(0), 18 * x(1) * 2.5 * w(1), 18 * x(2) * 5 * w(2)});
+}
+TEST_CASE("order four, and constants by value") {
+  const tt::fixed<double, 3> c{1.5, -2, 0.25};
+  const auto f = [&](const auto& v) { return sum(v * v * v * v * v * c); };
+  const vec g = tt::grad([&](const auto& v) { return sum(third(f, v, w) * w); })(x);  // 120 v c w^3
+  check(g, {120 * 0.3 * 1.5, 120 * -1.2 * -2 * -8, 120 * 2 * 0.25 * 0.125});
+}
+TEST_CASE("a statement that names an array many times, at order three") {
+  const auto f = [](const auto& v) {
+    return sum(v * (v * v + v * v + v * v + v * v + v * v + v * v + v * v + v * v + v * v + v * v + v * v + v * v + v * v + v * v + v * v + v * v));
+  };
+  check(third(f, x, w), {96 * 1, 96 * 4, 96 * 0.25});
+}
 TEST_CASE("complex numbers") {
   using C = std::complex<double>;
   const tensor<C, 1> z{C(1, 2), C(-0.5, 0.25)}, ct{C(2, -1), C(0.5, 3)}, u{C(1, 1), C(-2, 0.5)};

@@ -70,7 +70,7 @@ template <class Y> gate::array result(const Y& y) {
     a.values.push_back(static_cast<double>(y));
   } else {
     const auto e = tt::eval(y);
-    for (int d = 0; d < e.rank; ++d) a.shape.push_back(static_cast<std::size_t>(e.extent(d)));
+    for (int d = 0; d < e.rank(); ++d) a.shape.push_back(static_cast<std::size_t>(e.extent(d)));
     for (tt::index_t i = 0; i < e.size(); ++i) a.values.push_back(e.data()[i]);
   }
   return a;

@@ -7,7 +7,7 @@
 TTENSOR_BEGIN
 namespace ad {
 
-/// Elements of an adjoint. Batch axes of its scalars are not among the axes, or lead them where they are outside the tape in question.
+/// Elements of an adjoint: a layout_map whose rank is known at run time, so that nothing is compiled for each. Batch axes of its scalars are not among the axes, or lead them where they are outside the tape in question.
 struct region {
   index_t offset = 0;
   int rank = 0;
@@ -23,26 +23,7 @@ struct region {
     return r;
   }
 };
-/// to[stride . i] += from[step . i] over all i.
-template <class T> TTENSOR_NOINLINE void add_elements(char* bytes, const index_t* stride, const char* values, const index_t* step, const index_t* extent, int rank) {
-  T* to = reinterpret_cast<T*>(bytes);
-  const T* from = reinterpret_cast<const T*>(values);
-  if (rank == 0) {
-    *to = static_cast<T>(*to + *from);
-    return;
-  }
-  if (rank > 1) {
-    for (index_t i = 0; i < extent[0]; ++i)
-      add_elements<T>(reinterpret_cast<char*>(to + i * stride[0]), stride + 1, reinterpret_cast<const char*>(from + i * step[0]), step + 1, extent + 1, rank - 1);
-    return;
-  }
-  const index_t n = extent[0], s = stride[0], f = step[0];
-  if (s == 1 && f == 1)
-    for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + from[i]);
-  else
-    for (index_t i = 0; i < n; ++i) to[i * s] = static_cast<T>(to[i * s] + from[i * f]);
-}
-/// The same for planes with batch axes, which `from` may have fewer of.
+/// add_strided for planes with batch axes, which `from` may have fewer of.
 TTENSOR_NOINLINE inline void add_planes(const adjoint_plane* to, const region& at, const adjoint_plane* from, const region& part, int planes, int levels, int bytes,
                                         void (*add)(char*, const index_t*, const char*, const index_t*, const index_t*, int)) {
   for (int k = 0; k < planes; ++k) {
@@ -71,7 +52,9 @@ template <class T, class F> void each_pair(store<batched<T>>& to, const region& 
 }
 
 template <class X> void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part);
-/// One taped plane of a sum: sum[in] = before[in] + term[from], and before[i] elsewhere. A sum in place is its own `before`.
+/// One taped plane of a sum: sum[in] = before[in] + term[from], and before[i] elsewhere. A sum in place is its own `before`: it
+/// keeps the slot when nobody else holds its token. Older nodes may name that slot, and what flows back to the sum is theirs as
+/// it is, since d sum / d before = 1; newer ones cannot name the value before.
 template <class Y> struct addition_node final : tape_node {
   std::uint32_t sum, before, term;  // slots
   region in, from;
@@ -97,7 +80,7 @@ template <class X> TTENSOR_NOINLINE void add_to(store<X>& to, const region& at, 
     adjoint_plane p[planes_v<X>], q[planes_v<X>];
     a.planes(p);
     b.planes(q);
-    add_planes(p, at, q, part, planes_v<X>, batch_levels_v<X>, static_cast<int>(sizeof(elem_t<X>)), add_elements<elem_t<X>>);
+    add_planes(p, at, q, part, planes_v<X>, batch_levels_v<X>, static_cast<int>(sizeof(elem_t<X>)), add_strided<elem_t<X>>);
     to = static_cast<store<X>&&>(a.adjoint);
   } else {
     each_pair(to, at, from, part, []<class Y>(store<var<Y>>& sum, const region& in, const store<var<Y>>& term, const region& of) {

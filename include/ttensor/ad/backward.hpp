@@ -53,7 +53,7 @@ struct back_layout {
   int planes, lanes, vars, px;     // of the kernel; taped values of a result; planes of one taped value
   int values, targets;
   const int *bytes, *target_plane;  // of every plane; first plane of a target
-  void (*const* add)(char*, const index_t*, const char*, const index_t*, int);  // add_strided of every target
+  void (*const* add)(char*, const index_t*, const char*, const index_t*, const index_t*, int);  // add_strided of every target
   const run::accumulation* sums;
   void (*drive)(run::nest&, run::kernel, const run::accumulation&);
   int cost;
@@ -70,24 +70,18 @@ struct back_record {
   index_t* target_stride;
 };
 
-/// to[stride . i] += from[i] over all i, one element at a time (strided leaves only).
-template <class T> void add_strided(char* bytes, const index_t* stride, const char* values, const index_t* extent, int rank) {
+/// to[stride . i] += from[step . i] over all i.
+template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t* stride, const char* values, const index_t* step, const index_t* extent, int rank) {
   T* to = reinterpret_cast<T*>(bytes);
   const T* from = reinterpret_cast<const T*>(values);
-  index_t i[run::max_rank]{}, at = 0;
-  for (int d = 0; d < rank; ++d)
-    if (extent[d] == 0) return;
-  for (;;) {
-    to[at] = static_cast<T>(to[at] + *from++);
-    int d = rank - 1;
-    for (; d >= 0; --d) {
-      at += stride[d];
-      if (++i[d] < extent[d]) break;
-      at -= i[d] * stride[d];
-      i[d] = 0;
-    }
-    if (d < 0) return;
-  }
+  const index_t n = rank > 0 ? extent[0] : 1, s = rank > 0 ? stride[0] : 0, f = rank > 0 ? step[0] : 0;
+  if (rank > 1)
+    for (index_t i = 0; i < n; ++i)
+      add_strided<T>(reinterpret_cast<char*>(to + i * s), stride + 1, reinterpret_cast<const char*>(from + i * f), step + 1, extent + 1, rank - 1);
+  else if (s == 1 && f == 1)
+    for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + from[i]);
+  else
+    for (index_t i = 0; i < n; ++i) to[i * s] = static_cast<T>(to[i * s] + from[i * f]);
 }
 /// Row-major strides over `extent`, 0 where the extent is 1 and on the first `skip` axes; returns the number of elements.
 TTENSOR_NOINLINE inline index_t row_major(index_t* stride, const index_t* extent, int rank, int skip) {
@@ -171,7 +165,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
       std::memcpy(plane[k].stride, r.value_stride + v * rank, row);
     }
   }
-  std::uint64_t fresh_planes = 0;
+  run::plane_mask fresh_planes;
   arena memory;
   char* formed[run::max_planes];  // of targets whose adjoints are formed in row-major order and added one element at a time
   int inner = rank - 1;
@@ -202,7 +196,7 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
     }
     for (int i = 0; i < px; ++i) {
       back_detail::connect(plane[first + i], part[i], offset, walk, x, levels, rank);
-      if (fresh) fresh_planes |= std::uint64_t(1) << (first + i - k);
+      if (fresh) fresh_planes.set(first + i - k);
     }
   }
   plane[l.planes - 1].ptr = reinterpret_cast<char*>(&fresh_planes);
@@ -221,13 +215,13 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
     to[g]->make_open(extent);
     to[g]->planes(part);
     const int bytes = l.bytes[l.target_plane[g]];
-    index_t size = inner_size * bytes;
-    for (int d = 0; d < levels; ++d) size *= extent[d];
+    index_t step[run::max_rank];
+    const index_t size = row_major(step, extent, rank, 0) * bytes;
     for (int q = 0; q < px; ++q) {
       index_t stride[run::max_rank];
       std::memcpy(stride, r.target_stride + g * rank, row);
       for (int d = 0; d < levels; ++d) stride[d] = part[q].extent[d] == 1 ? 0 : part[q].stride[d];
-      l.add[g](part[q].ptr + r.target[g].offset * bytes, stride, formed[g] + q * size, extent, rank);
+      l.add[g](part[q].ptr + r.target[g].offset * bytes, stride, formed[g] + q * size, step, extent, rank);
     }
   }
 }

@@ -30,7 +30,7 @@ template <class S, class E, bool Value = false> struct statement_record {
       (one(taped_vars<L>()), ...);
       return a;
     }
-    using adder = void (*)(char*, const index_t*, const char*, const index_t*, int);
+    using adder = void (*)(char*, const index_t*, const char*, const index_t*, const index_t*, int);
     static constexpr auto adders() {
       array<adder, target_count + 1> a{};
       int g = 0;

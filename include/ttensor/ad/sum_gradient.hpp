@@ -87,7 +87,9 @@ template <class X> struct sum_node final : tape_node {
         arena memory;
         char* scaled = memory.bytes(static_cast<std::size_t>(g.size()) * sizeof(X));
         scale(reinterpret_cast<X*>(scaled), from, g.size(), ct, false);
-        add_strided<X>(reinterpret_cast<char*>(to.open().writable() + p->target.offset), p->part, scaled, extent, rank);
+        index_t whole[run::max_rank];
+        row_major(whole, extent, rank, 0);
+        add_strided<X>(reinterpret_cast<char*>(to.open().writable() + p->target.offset), p->part, scaled, whole, extent, rank);
       } else if (!to.live && ct == X(1)) {  // shared until somebody adds to it
         to.adjoint = g.value();
         to.live = true;

@@ -14,7 +14,7 @@ template <class X> struct untaped<var<X>> { using type = X; };
 template <class T, int N> struct untaped<dual<T, N>> { using type = dual<untaped_t<T>, N>; };
 template <class T> struct untaped<batched<T>> { using type = batched<untaped_t<T>>; };
 
-template <class T, bool O> snapshot<batched<untaped_t<T>>, O> untape(const snapshot<batched<T>, O>& s);
+template <class T, bool O> snapshot<batched<untaped_t<T>>, O> untape(const snapshot<batched<T>, O>& s);  // duals of batches come first
 template <class T> batched<untaped_t<T>> untape_scalar(const batched<T>& s);
 template <class X, bool O> snapshot<X, O> untape(const snapshot<var<X>, O>& s) { return s.value; }
 template <class T, int N, bool O> auto untape(const snapshot<dual<T, N>, O>& s) {
@@ -38,6 +38,7 @@ template <class T> batched<untaped_t<T>> untape_scalar(const batched<T>& s) {
 }
 
 /// Leaves of the statement below the tape.
+template <class L> requires(depth_v<typename L::scalar> == 0) const L& untape_leaf(const L& l) { return l; }
 template <class S, int R, bool O> auto untape_leaf(const leaf<S, R, O>& l) {
   if constexpr (has_var_v<S> && is_differentiable_v<elem_t<S>>) return leaf<untaped_t<S>, R, O>{untape(l.data), l.map};
   else return l;

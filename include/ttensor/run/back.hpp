@@ -20,6 +20,14 @@ template <int I, class V> TTENSOR_INLINE const auto& component(const V& v) {
 /// What long sums of E are collected in.
 template <class E> using wide_sum_t = std::conditional_t<is_floating_v<E> && sizeof(E) <= 8, double, E>;
 
+/// Numbers of adjoint planes.
+struct plane_mask {
+  static constexpr int most = 128;
+  std::uint64_t word[most / 64] = {};
+  TTENSOR_INLINE bool has(int k) const { return word[k / 64] >> (k % 64) & 1u; }
+  void set(int k) { word[k / 64] |= std::uint64_t(1) << (k % 64); }
+  void clear(int k) { word[k / 64] &= ~(std::uint64_t(1) << (k % 64)); }
+};
 /// What the bookkeeping around a backward loop does with elements of one type.
 struct adjoint_ops {
   bool narrow;  // sums are emptied into wider ones, so that no sum in float is long
@@ -69,7 +77,7 @@ struct back_run {
   index_t* step;
   char *sums, *wide, *room;
   unsigned char* lead;      // adjoint planes that are one place in memory: the first of them
-  std::uint64_t fresh = 0;  // bit k: adjoint plane k is stored and not added to
+  plane_mask fresh = {};    // adjoint planes that are stored and not added to
   bool carries = false;
 
   char* pack_of(char* of, int k) const { return of + (k - f.targets) * f.lanes * 16; }
@@ -83,7 +91,7 @@ struct back_run {
         std::memset(p[k], 0, static_cast<std::size_t>(f.lanes * 16));
         std::memset(pack_of(wide, k), 0, static_cast<std::size_t>(f.lanes * 16));
         carries = carries || f.ops[k]->narrow;
-        fresh &= ~(std::uint64_t(1) << (k - f.targets));
+        fresh.clear(k - f.targets);
       }
       int j = f.targets;
       while (j < k && !(p[j] == p[k] && step[j] == step[k] && f.bytes[j] == f.bytes[k])) ++j;
@@ -116,7 +124,7 @@ struct back_run {
   TTENSOR_NOINLINE void close(index_t packs, index_t tail) const {
     const int first = f.value ? f.outs : 0;
     for (int k = f.targets; k < f.planes - 1; ++k) {
-      const bool sum = is_sum(k), stored = fresh >> (k - f.targets) & 1u;
+      const bool sum = is_sum(k), stored = fresh.has(k - f.targets);
       if (tail != 0) (stored ? f.ops[k]->put : f.ops[k]->add)(sum ? pack_of(sums, k) : c[k].ptr + packs * step[k], room + (k - first) * 16 * f.lanes, tail);
       if (sum) f.ops[k]->close(c[k].ptr, pack_of(sums, k), pack_of(wide, k));
     }
@@ -142,7 +150,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   static constexpr auto value_bytes = table::bytes();
   static constexpr int target_planes = (Target::planes + ... + 0);
   static constexpr int planes = table::count + target_planes + 1, cost = planes + 4 * Prog::length;
-  static_assert(planes <= max_planes && target_planes <= 64, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
+  static_assert(planes <= max_planes && target_planes <= plane_mask::most, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
   using leaves = leaf_set<N, L...>;
   using sweeper = sweep<Prog, typename leaves::list>;
   using ct_value = typename core_io<Out, N>::value;
@@ -207,17 +215,17 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     lane_t<V>* to = reinterpret_cast<lane_t<V>*>(s.at[lead[T]]);
     (V::load(to) + d).store(to);
   }
-  template <int T, class A> TTENSOR_INLINE static void flush(char* const* p, const unsigned char* lead, std::uint64_t fresh, const summed& s) {
+  template <int T, class A> TTENSOR_INLINE static void flush(char* const* p, const unsigned char* lead, const plane_mask& fresh, const summed& s) {
     if (lead[T] != T) return;
     using V = std::remove_cvref_t<decltype(component<part_of<T> % var_planes>(at<sweeper::load_of(leaf_of(T))>(std::declval<const A&>())))>;
     using E = typename at_t<leaf_of(T), type_list<Target...>>::elem;
     const V d = V::load(reinterpret_cast<const lane_t<V>*>(s.at[T]));
     E* to = reinterpret_cast<E*>(p[table::count + T]);
-    if (fresh >> T & 1u) store_as(d, to);
+    if (fresh.has(T)) store_as(d, to);
     else store_as(load_as<V>(to) + d, to);
   }
   /// One pack; returns the value of the statement.
-  TTENSOR_INLINE static ct_value body(const typename leaves::uniforms& u, char* const* p, const ct_value& ct, const unsigned char* lead, std::uint64_t fresh) {
+  TTENSOR_INLINE static ct_value body(const typename leaves::uniforms& u, char* const* p, const ct_value& ct, const unsigned char* lead, const plane_mask& fresh) {
     typename sweeper::leaf_values v;
     leaves::template load<table, Prog>(v, u, p);
     typename sweeper::values all;
@@ -237,10 +245,10 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     unsigned char lead[target_planes + 1];
     back_run r{facts, c, p, step, partial, wide, room, lead};
     r.open();
-    const std::uint64_t fresh = r.fresh;
+    const plane_mask fresh = r.fresh;
     const auto u = leaves::template load_uniforms<table>(c);
     const index_t packs = n / N, tail = n % N, most = r.carries ? 8 : packs;
-    [[maybe_unused]] std::conditional_t<Value, adder, places> sum;
+    [[maybe_unused]] std::conditional_t<Value, adder, nothing> sum;
     for (index_t left = packs, rest = tail; left > 0 || rest > 0;) {  // one copy of the body serves the packs and what is left over
       const bool staged = left == 0;
       index_t turns = left < most ? left : most;
@@ -309,6 +317,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
       return sum;
     }
   };
+  struct nothing {};
   static ct_value first_lanes(const ct_value& v, index_t n) {
     using T = lane_t<ct_value>;
     T t[N];

@@ -10,7 +10,7 @@ TTENSOR_BEGIN
 namespace run {
 
 inline constexpr int max_rank = 12;       // batch axes included
-inline constexpr int max_planes = 128;    // of one statement
+inline constexpr int max_planes = 256;    // of one statement
 
 /// Where a kernel reads or writes: step is the bytes from one pack to the next, 0 for a repeated element.
 struct cursor {

@@ -60,6 +60,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
     } else if constexpr (depth_v<T> > depth_v<C>) {
       return std::apply([&](const auto&... a) { return pullback<join_chain_t<double, C, T>, F, type_list<O...>, A...>(f_, a...)(ct); }, a_);
     } else {
+      static_assert(std::is_same_v<reelem_t<join_chain_t<double, C, T>, double>, reelem_t<C, double>>);  // T may be of another transform: refused there
       tree::require_like<vjp_detail::names>(result(), ct);
       tape_->clear_adjoints();
       tree::for_each(reverse_detail::seed_leaf{*tape_}, result(), ct);
