@@ -113,7 +113,7 @@ template <class E> struct owned : E, expr::root {
  private:
   // The address of a short tree is never taken, so that it can live in registers.
   TTENSOR_INLINE void drop_all() {
-    if constexpr (E::holds <= 8) {
+    if constexpr (E::holds <= 4) {  // one function a number: those of more are compiled for subtrees that never drop
       mem::hold words[E::holds];
       expr::hold_list list{words};
       this->each_hold(list);
