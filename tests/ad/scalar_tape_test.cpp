@@ -304,3 +304,34 @@ TEST_CASE("a pullback that another thread applies and drops") {
   for (tt::index_t i = 0; i < 3; ++i) CHECK(g(i) == doctest::Approx(rosenbrock_derivative(x, i)).epsilon(1e-14));
   CHECK_THROWS_AS(kept * 2.0, tt::level_error);  // this thread forgot the tape when it was recorded
 }
+TEST_CASE("memory that runs out in the middle of an operation: nothing is lost, and the next try is right") {
+  struct scarce : tt::mem::memory_resource {
+    std::int64_t left = 0, out = 0;
+    void* allocate(std::size_t bytes) override {
+      if (left-- == 0) throw std::bad_alloc();
+      ++out;
+      return std::aligned_alloc(64, bytes);
+    }
+    void deallocate(void* p, std::size_t) noexcept override {
+      --out;
+      std::free(p);
+    }
+  } scarce;
+  const tt::tensor<double, 1> x{1, 2, 3};
+  const auto cube = tt::grad([](const auto& v) { return v * v * v + v; });
+  std::int64_t allowed = 0;
+  for (bool done = false; !done && allowed < 1000; ++allowed) {
+    scarce.left = allowed;
+    tt::mem::default_resource = &scarce;
+    try {
+      const auto g = tt::vmap(cube)(x);
+      tt::mem::default_resource = nullptr;
+      done = true;
+      for (int i = 0; i < 3; ++i) CHECK(g(i) == 3 * x(i) * x(i) + 1);
+    } catch (const std::bad_alloc&) {
+      tt::mem::default_resource = nullptr;
+    }
+    CHECK(scarce.out == 0);
+  }
+  CHECK(allowed > 5);
+}

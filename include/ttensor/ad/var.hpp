@@ -148,6 +148,15 @@ template <class T> struct kind_rule<var<T>> {
     else if constexpr (sweeping::is_when<P> || sweeping::is_unless<P> || sweeping::is_tie<P>) return Y(sweeping::scale<mul_op>(Y(1), p));
     else return Y(p);
   }
+  /// Pairs that are dropped when a later one throws, for want of memory.
+  template <class Pair> struct half_made {
+    Pair *const first, *const& end;
+    bool kept = false;
+    TTENSOR_INLINE ~half_made() {
+      if constexpr (!std::is_trivially_destructible_v<Pair>)
+        for (Pair* p = end; !kept && p != first;) (--p)->~Pair();
+    }
+  };
   template <class Y, class P, class... A> TTENSOR_INLINE static adjoint_ref record(scalar_pool<Y>& pool, std::uint64_t serial, const P& p, A&&... a) {
     // Entries of temporaries, newest first (C++ evaluates operands in any order): their pairs stay where they are and are scaled.
     constexpr int n = static_cast<int>(sizeof...(A)), givers = (int(std::is_same_v<A&&, var<Y>&&>) + ...);
@@ -172,6 +181,7 @@ template <class T> struct kind_rule<var<T>> {
       if (entry != pool.ends.size()) return pool.newest();
     using pair = typename scalar_pool<Y>::pair;
     pair *const own = pool.room(n), *to = own;
+    half_made<pair> rest{own, to};
     static_for<n>([&](auto i) {
       using D = std::remove_cvref_t<decltype(at<i()>(args))>;
       using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
@@ -182,9 +192,10 @@ template <class T> struct kind_rule<var<T>> {
         if (i() > 0 && to != own && to[-1].ref == v.ref().bits)         // a * a
           to[-1].partial = Y(ttensor::apply<add_op>(to[-1].partial, number<Y>(at<i()>(p))));
         else
-          new (static_cast<void*>(to++)) pair{number<Y>(at<i()>(p)), v.ref().bits};
+          new (static_cast<void*>(to)) pair{number<Y>(at<i()>(p)), v.ref().bits}, ++to;
       }
     });
+    rest.kept = true;
     return pool.close(entry, static_cast<std::size_t>(to - own));
   }
 };
