@@ -54,7 +54,7 @@ template <class T, int R> class device_array {
  public:
   using ttensor_array = void;
   using scalar = T;
-  static constexpr int rank = R;
+  static constexpr int rank() { return R; }
 
   device_array() = default;
   explicit device_array(const dims<R>& e) : extent_(e), memory_(shape::size(e), nullptr) { device::require(); }
