@@ -10,6 +10,7 @@ namespace ad {
 
 template <class L> constexpr bool can_carry() { return has_var_v<typename L::scalar> && is_differentiable_v<elem_t<typename L::scalar>>; }
 template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
+  static_assert(sizeof...(L) <= 64, "ttensor: more than 64 arrays and numbers in a statement that is differentiated; evaluate a part with eval() first");
   std::uint64_t bits = 0, bit = 1;
   ((bits |= can_carry<L>() ? bit : 0, bit <<= 1), ...);
   return bits;

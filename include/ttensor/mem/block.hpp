@@ -417,7 +417,7 @@ class cell_ref {
     b->current = nullptr;
     b->cell_holders.store(0, std::memory_order_relaxed);
     b->current_is_local = 0;
-    if (data_bytes % 64 != 0) __builtin_memset(static_cast<char*>(b->data()) + data_bytes / 64 * 64, 0, 64);  // whole packs are computed: no denormals there
+    if (data_bytes % 64 != 0) __builtin_memset(static_cast<char*>(b->data()) + data_bytes / 64 * 64, 0, 64);  // short statements compute whole packs: nothing left there by others
     return b;
   }
   void destroy_home() noexcept {

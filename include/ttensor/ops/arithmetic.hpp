@@ -56,7 +56,7 @@ struct mul_op : elementwise<2> {
 };
 /// Division. Integer division by zero gives 0.
 struct div_op : elementwise<2> {
-  static constexpr bool even = true;
+  static constexpr bool even = false;  // 0 / 0 behind the last element would raise an exception
   static constexpr const char* name = "div";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 6u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {

@@ -13,7 +13,7 @@ template <int Arity> struct elementwise {
   static constexpr int arity = Arity;
   static constexpr bool differentiable = true;
   static constexpr bool absorbs = true;  // an exact-zero cotangent gives 0 even when the partial is inf or NaN; false where it never is
-  /// Whether lanes that nobody wants may be computed too: any value takes the same time and harms nobody. Short arrays are faster then.
+  /// Whether lanes that nobody wants may be computed too: any value takes the same time and raises no exception. Short arrays are faster then.
   static constexpr bool even = false;
   /// Bits of the operands (bit `arity`: the output) that the partial with respect to `operand` reads.
   static constexpr unsigned reads(int operand) { return static_cast<void>(operand), (2u << Arity) - 1; }

@@ -175,7 +175,7 @@ template <int N, class... L> struct leaf_set {
   template <bool Several, class V> TTENSOR_INLINE static V loaded(V x) {
 #if TTENSOR_HAS_REGISTERS
     if constexpr (Several && is_pack_v<V>)
-      if constexpr (V::registers) TTENSOR_UNROLL for (int i = 0; i < V::count; ++i) x.r[i] = simd::opaque(x.r[i]);
+      if constexpr (requires { requires V::registers; }) TTENSOR_UNROLL for (int i = 0; i < V::count; ++i) x.r[i] = simd::opaque(x.r[i]);
 #endif
     return x;
   }

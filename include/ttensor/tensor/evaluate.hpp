@@ -320,8 +320,10 @@ template <class S, class E> struct whole_statement {
     if (TTENSOR_UNLIKELY(!out.alone()) && !may_write(out, o, array_planes{})) return false;
     o.word[0] = reinterpret_cast<mem::hold>(out.block());
     index_t n = shape::size(extent);
-    if constexpr (kernel::pads) n = (n + (kernel::N - 1)) & -index_t(kernel::N);  // whole packs: no tail
-    else if (n < kernel::N) return false;
+    if (n < kernel::N) {
+      if (!kernel::pads || n == 0) return false;
+      n = kernel::N;
+    }
     if (run::threads_for(n * kernel::cost) > 1) return false;
     ++counts.loops;
     if constexpr (names::exists)
