@@ -124,3 +124,15 @@ double folded(const rng& key, const vec& v) {
 double folded(const rng& key, const vec& v) {
   return tt::grad([&](const auto& x) { return sum(vmap([&](auto t, const auto& k) { return sum(t * normal<double>(k, {2})); })(x, split(key, 3))); })(v)(0);
 }
+
+// case: more_than_64_operands_under_a_gradient
+// expect: more than 64 arrays and numbers in a statement that is differentiated
+#define EIGHT (v + v + v + v + v + v + v + v)
+auto many(const tt::tensor<double, 1>& x) {
+  return tt::grad([](const auto& v) { return sum(EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + v); })(x);
+}
+// twin:
+#define EIGHT (v + v + v + v + v + v + v + v)
+auto many(const tt::tensor<double, 1>& x) {
+  return tt::grad([](const auto& v) { return sum(EIGHT + EIGHT); })(x);
+}
