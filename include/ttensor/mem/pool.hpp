@@ -42,10 +42,11 @@ class block_cache {
     return (std::size_t(1) << log) + static_cast<std::size_t>((c - 1) % 4 + 1) * (std::size_t(1) << (log - 2));
   }
   // A load waits for an earlier store whose address differs by a multiple of a page: arrays that a statement walks in step must not lie
-  // a few lines apart modulo a page, so all begin at the same place in theirs.
+  // a few lines apart modulo a page, so those of one or two pages begin at the same place in theirs. Larger ones do not: transposes of
+  // rows of a page would meet in the cache more often, and the wait is a smaller part of their time.
   static TTENSOR_NOINLINE void* from_system(std::size_t bytes) {
     void* p = nullptr;
-    if (::posix_memalign(&p, bytes < page ? heap_alignment : page, bytes) != 0) throw_bad_alloc();  // aligned_alloc would want whole pages
+    if (::posix_memalign(&p, bytes < page || bytes > 2 * page + 1024 ? heap_alignment : page, bytes) != 0) throw_bad_alloc();  // aligned_alloc would want whole pages
     return p;
   }
   void* take(std::size_t& bytes) {
