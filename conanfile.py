@@ -16,7 +16,7 @@ class TtensorConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     options = {"simd": [True, False]}
     default_options = {"simd": True}
-    exports_sources = "include/*", "cmake/ttensor_components.cmake", "LICENSE"
+    exports_sources = "include/*", "cmake/ttensor_components.cmake", "cmake/ttensor_runtime.cpp", "LICENSE"
     exports = "include/ttensor/base/config.hpp"
     no_copy_source = True
 
@@ -39,7 +39,7 @@ class TtensorConan(ConanFile):
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
         copy(self, "*.hpp", os.path.join(self.source_folder, "include"), os.path.join(self.package_folder, "include"))
-        copy(self, "ttensor_components.cmake", os.path.join(self.source_folder, "cmake"),
+        copy(self, "ttensor_*", os.path.join(self.source_folder, "cmake"),
              os.path.join(self.package_folder, "lib", "cmake", "ttensor"))
 
     def package_id(self):
@@ -50,8 +50,8 @@ class TtensorConan(ConanFile):
         self.cpp_info.libdirs = []
         self.cpp_info.set_property("cmake_file_name", "ttensor")
         self.cpp_info.set_property("cmake_target_name", "ttensor::ttensor")
-        # ttensor::threads, ttensor::blas and ttensor::device are made on request:
-        #   find_package(ttensor) then ttensor_component_threads(AUTO), ttensor_component_blas(AUTO), ...
+        # ttensor::threads, ttensor::blas, ttensor::runtime and ttensor::device are made on request:
+        #   find_package(ttensor) then ttensor_component_threads(AUTO), ttensor_component_runtime(), ...
         self.cpp_info.set_property("cmake_build_modules", [os.path.join("lib", "cmake", "ttensor", "ttensor_components.cmake")])
         if not self.options.simd:
             self.cpp_info.defines = ["TTENSOR_NO_SIMD"]

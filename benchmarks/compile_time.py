@@ -38,6 +38,7 @@ THIRD = ARRAY.replace("second", "third").replace("return ttensor::grad([=](const
                                                    "auto g = [=](const auto& v) { return sum(ttensor::grad(f)(v)); };\n"
                                                    "  return ttensor::grad([=](const auto& v) { return sum(ttensor::grad(g)(v)); })(x)")
 
+RUNTIME = " (ttensor::runtime)"  # the common code declared only
 CASES = {
     "empty file": "",
     "xsimd alone": "#include <xsimd/xsimd.hpp>\n",
@@ -55,6 +56,8 @@ CASES = {
     "ttensor/all.hpp + gradient of a gradient of an array": "#include <ttensor/all.hpp>\n" + ARRAY,
     "ttensor/all.hpp + third order of an array": "#include <ttensor/all.hpp>\n" + THIRD,
 }
+CASES.update({name + RUNTIME: "#define TTENSOR_RUNTIME\n" + text for name, text in list(CASES.items()) if name.startswith("ttensor") and "third" not in name and "of an array" not in name})
+CASES["cmake/ttensor_runtime.cpp"] = "#include <ttensor/runtime.hpp>\n"
 
 
 def compile_once(compiler, source, target):
@@ -100,7 +103,7 @@ def main():
             continue
         seconds, peak = (statistics.median(x) for x in zip(*results[name]))
         medians[name] = seconds, peak
-        header = medians.get(name.split(" + ")[0]) if " + " in name else None
+        header = medians.get(name.split(" + ")[0] + (RUNTIME if name.endswith(RUNTIME) else "")) if " + " in name else None
         above = f"+{seconds - header[0]:.2f} s, +{peak - header[1]:.0f} MB" if header else ""
         print(f"| {name} | {seconds:.2f} | {peak:.0f} | {seconds / base:.2f} | {above} |" if base else f"| {name} | {seconds:.2f} | {peak:.0f} | | {above} |")
 

@@ -3,6 +3,7 @@
 #   ttensor::xsimd     xsimd's headers
 #   ttensor::threads   OpenMP or oneTBB
 #   ttensor::blas      any BLAS that FindBLAS knows
+#   ttensor::runtime   adds a source file to the target that links it: what no program changes is compiled there and nowhere else
 #   ttensor::device    the CUDA runtime; sources that are compiled as CUDA get -std=c++20
 # Each function creates its target when it can, says why not when asked for it, and never downloads anything.
 
@@ -91,6 +92,16 @@ function(ttensor_component_blas choice)
     message(FATAL_ERROR "TTENSOR_BLAS=ON but no BLAS was found: install one (Debian and Ubuntu: libopenblas-dev), or set "
       "TTENSOR_BLAS=AUTO; ttensor's own matrix product is used then.")
   endif()
+endfunction()
+
+set(_ttensor_runtime_source "${CMAKE_CURRENT_LIST_DIR}/ttensor_runtime.cpp")
+function(ttensor_component_runtime)
+  if(TARGET ttensor::runtime)
+    return()
+  endif()
+  _ttensor_add_component(runtime)
+  target_compile_definitions(${target} INTERFACE TTENSOR_RUNTIME)
+  target_sources(${target} INTERFACE "${_ttensor_runtime_source}")
 endfunction()
 
 function(ttensor_component_device choice)

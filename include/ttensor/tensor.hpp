@@ -10,3 +10,4 @@
 #include "tensor/indexing.hpp"
 #include "tensor/linalg.hpp"
 #include "tensor/explain.hpp"
+#include "tensor/known.hpp"

@@ -8,3 +8,4 @@
 #include "transform/laplacian.hpp"
 #include "transform/linearize.hpp"
 #include "transform/stop_gradient.hpp"
+#include "transform/known.hpp"

@@ -85,7 +85,58 @@ template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t*
     for (index_t i = 0; i < n; ++i) to[i * s] = static_cast<T>(to[i * s] + from[i * f]);
 }
 /// Row-major strides over `extent`, 0 where the extent is 1 and on the first `skip` axes; returns the number of elements.
-TTENSOR_NOINLINE inline index_t row_major(index_t* stride, const index_t* extent, int rank, int skip) {
+TTENSOR_ONCE index_t row_major(index_t* stride, const index_t* extent, int rank, int skip);
+/// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
+/// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds.
+TTENSOR_ONCE void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum);
+
+struct leaf_axes {
+  const index_t *extent, *stride;
+  int count, batch;  // batch axes come first
+};
+/// Notes one leaf after the other in a back_record. Of a leaf's type it is told numbers, so it is compiled once.
+struct leaf_noter {
+  back_record r;
+  int rank, inner_levels;
+  std::uint64_t kept;  // bit per leaf: a rule reads its value
+  void (leaf_noter::*save)(saved_value&, index_t*, mem::block*, int, const leaf_axes&) const;  // null: without keep
+  int leaf = 0, values = 0, targets = 0;
+  std::uint64_t serial = 0;  // of the tape; 0: no leaf is active
+  bool mixed = false;
+
+  template <class L> TTENSOR_NOINLINE void note(const L& l) {
+    l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
+      constexpr int bytes = static_cast<int>(sizeof(T)), levels = batch_levels_v<typename L::scalar>;
+      value(p.ptr, p.holder, bytes, run::is_uniform_v<eval_detail::leaf_core<L>>, {p.extent.v, p.stride.v, Q, levels});
+    });
+    if constexpr (can_carry<L>()) each_taped(l, own<L::rank>{*this});
+    ++leaf;
+  }
+
+  /// Makes a value last. Elements of a fixed tensor or of borrowed memory have no holder: the tape takes a copy, row-major.
+  TTENSOR_ONCE void hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const;
+
+ private:
+  template <int R> struct own {  // axes of the leaf itself
+    leaf_noter& n;
+    void scalar(const auto& v) const { n.target(v.active() ? v.serial() : 0, {0, v.active() ? v.ref() : adjoint_ref{}, 0}, {nullptr, nullptr, 0, 0}); }
+    template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {  // batch axes outside the tape lead the map
+      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, {m.extent.v, m.stride.v, Q, Q - R});
+      else n.target(0, {}, {nullptr, nullptr, 0, 0});
+    }
+  };
+  /// Strides over the statement's axes; the leaf's batch axes begin at `first`.
+  void align(index_t* to, const leaf_axes& a, int first) const {
+    for (int d = 0; d < rank; ++d) to[d] = 0;
+    for (int d = 0; d < a.count; ++d) to[d < a.batch ? first + d : rank - a.count + d] = a.extent[d] == 1 ? 0 : a.stride[d];
+  }
+  TTENSOR_ONCE void target(std::uint64_t on, const back_target& t, const leaf_axes& a);
+  TTENSOR_ONCE void value(const void* ptr, mem::block* holder, int bytes, bool uniform, const leaf_axes& a);
+};
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
+TTENSOR_BODY index_t row_major(index_t* stride, const index_t* extent, int rank, int skip) {
   index_t n = 1;
   for (int d = rank - 1; d >= skip; --d) {
     stride[d] = extent[d] == 1 ? 0 : n;
@@ -117,10 +168,7 @@ TTENSOR_NOINLINE inline char* row_major_planes(adjoint_plane* part, int count, a
   return first;
 }
 }  // namespace back_detail
-/// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
-/// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds.
-TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to,
-                                      void* sum) {
+TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum) {
   alignas(64) static constexpr char zeros[256]{};
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];
@@ -226,88 +274,49 @@ TTENSOR_NOINLINE inline void run_back(const back_layout& l, const back_record& r
     }
   }
 }
-
-struct leaf_axes {
-  const index_t *extent, *stride;
-  int count, batch;  // batch axes come first
-};
-/// Notes one leaf after the other in a back_record. Of a leaf's type it is told numbers, so it is compiled once.
-struct leaf_noter {
-  back_record r;
-  int rank, inner_levels;
-  std::uint64_t kept;  // bit per leaf: a rule reads its value
-  void (leaf_noter::*save)(saved_value&, index_t*, mem::block*, int, const leaf_axes&) const;  // null: without keep
-  int leaf = 0, values = 0, targets = 0;
-  std::uint64_t serial = 0;  // of the tape; 0: no leaf is active
-  bool mixed = false;
-
-  template <class L> TTENSOR_NOINLINE void note(const L& l) {
-    l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
-      constexpr int bytes = static_cast<int>(sizeof(T)), levels = batch_levels_v<typename L::scalar>;
-      value(p.ptr, p.holder, bytes, run::is_uniform_v<eval_detail::leaf_core<L>>, {p.extent.v, p.stride.v, Q, levels});
-    });
-    if constexpr (can_carry<L>()) each_taped(l, own<L::rank>{*this});
-    ++leaf;
+TTENSOR_BODY void leaf_noter::hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const {
+  mem::block_ref& keep = r.keep[&s - r.value];
+  if (holder) {
+    keep = mem::block_ref(holder);
+    return;
   }
-
-  /// Makes a value last. Elements of a fixed tensor or of borrowed memory have no holder: the tape takes a copy, row-major.
-  TTENSOR_NOINLINE void hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const {
-    mem::block_ref& keep = r.keep[&s - r.value];
-    if (holder) {
-      keep = mem::block_ref(holder);
-      return;
-    }
-    index_t n = 1, i[run::max_rank]{}, stride[run::max_rank];
-    for (int d = a.count - 1; d >= 0; --d) {
-      stride[d] = n;
-      n *= a.extent[d];
-    }
-    const mem::cell_ref copy(static_cast<std::size_t>(n * bytes));
-    char* next = static_cast<char*>(copy.data());
-    for (index_t k = 0; k < n; ++k, next += bytes) {
-      index_t at = 0;
-      for (int d = 0; d < a.count; ++d) at += i[d] * a.stride[d];
-      std::memcpy(next, static_cast<const char*>(s.ptr) + at * bytes, static_cast<std::size_t>(bytes));
-      for (int d = a.count - 1; d >= 0 && ++i[d] == a.extent[d]; --d) i[d] = 0;
-    }
-    s.ptr = copy.data();
-    keep = copy.value();
-    align(to, {a.extent, stride, a.count, a.batch}, 0);
+  index_t n = 1, i[run::max_rank]{}, stride[run::max_rank];
+  for (int d = a.count - 1; d >= 0; --d) {
+    stride[d] = n;
+    n *= a.extent[d];
   }
-
- private:
-  template <int R> struct own {  // axes of the leaf itself
-    leaf_noter& n;
-    void scalar(const auto& v) const { n.target(v.active() ? v.serial() : 0, {0, v.active() ? v.ref() : adjoint_ref{}, 0}, {nullptr, nullptr, 0, 0}); }
-    template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {  // batch axes outside the tape lead the map
-      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, {m.extent.v, m.stride.v, Q, Q - R});
-      else n.target(0, {}, {nullptr, nullptr, 0, 0});
-    }
-  };
-  /// Strides over the statement's axes; the leaf's batch axes begin at `first`.
-  void align(index_t* to, const leaf_axes& a, int first) const {
-    for (int d = 0; d < rank; ++d) to[d] = 0;
-    for (int d = 0; d < a.count; ++d) to[d < a.batch ? first + d : rank - a.count + d] = a.extent[d] == 1 ? 0 : a.stride[d];
+  const mem::cell_ref copy(static_cast<std::size_t>(n * bytes));
+  char* next = static_cast<char*>(copy.data());
+  for (index_t k = 0; k < n; ++k, next += bytes) {
+    index_t at = 0;
+    for (int d = 0; d < a.count; ++d) at += i[d] * a.stride[d];
+    std::memcpy(next, static_cast<const char*>(s.ptr) + at * bytes, static_cast<std::size_t>(bytes));
+    for (int d = a.count - 1; d >= 0 && ++i[d] == a.extent[d]; --d) i[d] = 0;
   }
-  TTENSOR_NOINLINE void target(std::uint64_t on, const back_target& t, const leaf_axes& a) {
-    if (on != 0) {
-      mixed = mixed || (serial != 0 && serial != on);
-      serial = on;
-    }
-    r.target[targets] = t;
-    align(r.target_stride + targets++ * rank, a, inner_levels);
+  s.ptr = copy.data();
+  keep = copy.value();
+  align(to, {a.extent, stride, a.count, a.batch}, 0);
+}
+TTENSOR_BODY void leaf_noter::target(std::uint64_t on, const back_target& t, const leaf_axes& a) {
+  if (on != 0) {
+    mixed = mixed || (serial != 0 && serial != on);
+    serial = on;
   }
-  TTENSOR_NOINLINE void value(const void* ptr, mem::block* holder, int bytes, bool uniform, const leaf_axes& a) {
-    saved_value& s = r.value[values];
-    index_t* stride = r.value_stride + values++ * rank;
-    align(stride, a, 0);
-    s.uniform = uniform;
-    s.ptr = nullptr;
-    if (uniform) std::memcpy(s.bytes, ptr, static_cast<std::size_t>(bytes));
-    else if (kept >> leaf & 1u) s.ptr = ptr;
-    if (s.ptr && save) (this->*save)(s, stride, holder, bytes, a);
-  }
-};
+  r.target[targets] = t;
+  align(r.target_stride + targets++ * rank, a, inner_levels);
+}
+TTENSOR_BODY void leaf_noter::value(const void* ptr, mem::block* holder, int bytes, bool uniform, const leaf_axes& a) {
+  saved_value& s = r.value[values];
+  index_t* stride = r.value_stride + values++ * rank;
+  align(stride, a, 0);
+  s.uniform = uniform;
+  s.ptr = nullptr;
+  if (uniform) std::memcpy(s.bytes, ptr, static_cast<std::size_t>(bytes));
+  else if (kept >> leaf & 1u) s.ptr = ptr;
+  if (s.ptr && save) (this->*save)(s, stride, holder, bytes, a);
+}
+TTENSOR_BODIES_END
+#endif
 
 }  // namespace ad
 TTENSOR_END

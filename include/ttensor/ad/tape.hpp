@@ -96,14 +96,8 @@ struct statistics {
   std::uint64_t nodes = 0, backward_loops = 0;
 };
 inline constinit thread_local statistics stats{};
-[[noreturn]] TTENSOR_NOINLINE inline void not_live() {
-  raise<level_error>("[var] a value of a transform that has ended, or of another thread, was used in a recorded operation; return it from the "
-                     "transformed function, or take stop_gradient of it first [TT-L02]");
-}
-[[noreturn]] TTENSOR_NOINLINE inline void mixed_levels() {
-  raise<level_error>("[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see; "
-                     "pass closing_over(x...) to the inner transform [TT-L03]");
-}
+[[noreturn]] TTENSOR_ONCE void not_live();
+[[noreturn]] TTENSOR_ONCE void mixed_levels();
 }  // namespace tapes
 
 class tape {
@@ -124,28 +118,12 @@ class tape {
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
   const void* frame = nullptr;  // of the call that records: locals of younger frames die before the sweep
 
-  TTENSOR_NOINLINE tape() { record(true); }
+  TTENSOR_ONCE tape();
   tape(const tape&) = delete;
-  TTENSOR_NOINLINE ~tape() {
-    record(false);
-    drop_until(nullptr);
-    drop_slots(0);
-    while (pool_base* p = pools_) pools_ = p->next, p->destroy();
-  }
+  TTENSOR_ONCE ~tape();
   bool recording() const { return recording_; }
   /// Starts or stops recording, on this thread. A tape that does not record may be swept and dropped by another thread.
-  TTENSOR_NOINLINE void record(bool on) {
-    if (on == recording_) return;
-    ++tapes::moment;
-    recording_ = on;
-    if (on) {
-      older_ = std::exchange(tapes::newest, this);
-    } else {
-      tape** p = &tapes::newest;
-      while (*p != this) p = &(*p)->older_;
-      *p = older_;
-    }
-  }
+  TTENSOR_ONCE void record(bool on);
   /// The tape with this serial number if it records on this thread, or null.
   static tape* recording_as(std::uint64_t serial) {
     tape* t = tapes::newest;
@@ -153,10 +131,7 @@ class tape {
     return t;
   }
   /// The same; level_error if there is none.
-  TTENSOR_NOINLINE static tape& find(std::uint64_t serial) {
-    if (tape* t = recording_as(serial)) return *t;
-    tapes::not_live();
-  }
+  TTENSOR_ONCE static tape& find(std::uint64_t serial);
   template <class X> TTENSOR_NOINLINE std::uint32_t new_slot(index_t size) {
     slot_base* s = memory_.make<adjoint_slot<X>>();
     s->size = size;
@@ -220,15 +195,7 @@ class tape {
     for (pool_base* e = pools_; e; e = e->next, ++i) e->rewind(i < p.entries.size() ? p.entries[i] : 0);
   }
   /// Runs the nodes recorded since, newest first.
-  TTENSOR_NOINLINE void sweep_since(const position& p) {
-    struct silence {
-      tape& t;
-      bool was = t.recording_;
-      explicit silence(tape& quiet) : t(quiet) { t.record(false); }
-      ~silence() { t.record(was); }
-    } quiet(*this);
-    for (tape_node* n = last_; n != p.last; n = n->earlier) n->backward(*this);
-  }
+  TTENSOR_ONCE void sweep_since(const position& p);
 
  private:
   void drop_until(tape_node* n) {
@@ -243,12 +210,7 @@ class tape {
     slots_.resize(from);
   }
   template <class Pool> static constexpr char pool_key = 0;
-  TTENSOR_NOINLINE pool_base* find_pool(const char* key) {
-    pool_base* p = pools_;
-    while (p && p->key != key) p = p->next;
-    if (p) last_key_ = key, last_pool_ = p;
-    return p;
-  }
+  TTENSOR_ONCE pool_base* find_pool(const char* key);
   template <class Pool> TTENSOR_NOINLINE pool_base* other_pool() {
     if (pool_base* p = known_pool<Pool>()) return p;
     pool_base** last = &pools_;
@@ -288,6 +250,59 @@ TTENSOR_NOINLINE inline bool holds_younger_address(const tape& t, const void* ob
   }
   return false;
 }
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
+namespace tapes {
+TTENSOR_BODY void not_live() {
+  raise<level_error>("[var] a value of a transform that has ended, or of another thread, was used in a recorded operation; return it from the "
+                     "transformed function, or take stop_gradient of it first [TT-L02]");
+}
+TTENSOR_BODY void mixed_levels() {
+  raise<level_error>("[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see; "
+                     "pass closing_over(x...) to the inner transform [TT-L03]");
+}
+}  // namespace tapes
+TTENSOR_BODY tape::tape() { record(true); }
+TTENSOR_BODY tape::~tape() {
+  record(false);
+  drop_until(nullptr);
+  drop_slots(0);
+  while (pool_base* p = pools_) pools_ = p->next, p->destroy();
+}
+TTENSOR_BODY void tape::record(bool on) {
+  if (on == recording_) return;
+  ++tapes::moment;
+  recording_ = on;
+  if (on) {
+    older_ = std::exchange(tapes::newest, this);
+  } else {
+    tape** p = &tapes::newest;
+    while (*p != this) p = &(*p)->older_;
+    *p = older_;
+  }
+}
+TTENSOR_BODY tape& tape::find(std::uint64_t serial) {
+  if (tape* t = recording_as(serial)) return *t;
+  tapes::not_live();
+}
+TTENSOR_BODY void tape::sweep_since(const position& p) {
+  struct silence {
+    tape& t;
+    bool was = t.recording_;
+    explicit silence(tape& quiet) : t(quiet) { t.record(false); }
+    ~silence() { t.record(was); }
+  } quiet(*this);
+  for (tape_node* n = last_; n != p.last; n = n->earlier) n->backward(*this);
+}
+TTENSOR_BODY tape::pool_base* tape::find_pool(const char* key) {
+  pool_base* p = pools_;
+  while (p && p->key != key) p = p->next;
+  if (p) last_key_ = key, last_pool_ = p;
+  return p;
+}
+TTENSOR_BODIES_END
+#endif
 
 /// Names a slot of a tape that may have ended; shared by the tensors, views and leaves that stand for one taped value.
 struct slot_token : mem::counted {

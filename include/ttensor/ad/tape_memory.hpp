@@ -7,7 +7,7 @@
 TTENSOR_BEGIN
 
 /// Gives the memory of a tape back.
-TTENSOR_NOINLINE inline void give_memory(void* p, std::size_t bytes, mem::memory_resource* from) noexcept { mem::give_bytes(p, bytes, from); }
+TTENSOR_ONCE void give_memory(void* p, std::size_t bytes, mem::memory_resource* from) noexcept;
 
 /// Room for a sequence, of bytes: one code for all element types. Whatever a tape keeps may be moved as bytes.
 class growing_room {
@@ -18,18 +18,7 @@ class growing_room {
 
  protected:
   ~growing_room() { release(); }
-  TTENSOR_NOINLINE void grow(std::size_t n, std::size_t element) {  // to n elements of so many bytes
-    std::size_t bytes = (n > 2 * capacity_ ? n : 2 * capacity_) * element;
-    if (bytes < 1024) bytes = 1024;
-    mem::memory_resource* from = nullptr;
-    void* p = mem::take_bytes(bytes, from);
-    if (size_) std::memcpy(p, data_, size_ * element);
-    release();
-    data_ = p;
-    bytes_ = bytes;
-    capacity_ = bytes / element;
-    from_ = from;
-  }
+  TTENSOR_ONCE void grow(std::size_t n, std::size_t element);  // to n elements of so many bytes
   void release() {
     if (data_) give_memory(data_, bytes_, from_);
   }
@@ -93,39 +82,60 @@ class arena {
   char* bytes(std::size_t n) { return static_cast<char*>(take(n, 16)); }
   template <class T, class... A> T* make(A&&... a) { return new (take(sizeof(T), alignof(T))) T(static_cast<A&&>(a)...); }
   mark position() const { return {last_, free_}; }
-  TTENSOR_NOINLINE void rewind(const mark& m) {
-    while (last_ != m.last) {
-      chunk* e = last_->earlier;
-      give_memory(last_, last_->bytes, nullptr);
-      last_ = e;
-    }
-    free_ = m.free;
-    end_ = last_ ? reinterpret_cast<char*>(last_) + last_->bytes : nullptr;
-  }
+  TTENSOR_ONCE void rewind(const mark& m);
 
  private:
   struct chunk {
     chunk* earlier;
     std::size_t bytes;
   };
-  TTENSOR_NOINLINE void* take(std::size_t bytes, std::size_t align) {
-    const auto gap = [&] { return -reinterpret_cast<std::uintptr_t>(free_) & (align - 1); };
-    if (TTENSOR_UNLIKELY(static_cast<std::size_t>(end_ - free_) < gap() + bytes)) grow(bytes + align);
-    char* p = free_ + gap();
-    free_ = p + bytes;
-    return p;
-  }
-  TTENSOR_NOINLINE void grow(std::size_t bytes) {
-    constexpr std::size_t first = 2048, most = std::size_t(1) << 16;
-    std::size_t size = last_ ? (2 * last_->bytes < most ? 2 * last_->bytes : most) : first;
-    if (size < bytes + sizeof(chunk)) size = bytes + sizeof(chunk);
-    char* p = static_cast<char*>(mem::cache.take(size));
-    last_ = new (static_cast<void*>(p)) chunk{last_, size};
-    free_ = p + sizeof(chunk);
-    end_ = p + size;
-  }
+  TTENSOR_ONCE void* take(std::size_t bytes, std::size_t align);
+  TTENSOR_ONCE void grow(std::size_t bytes);
   chunk* last_ = nullptr;
   char *free_ = nullptr, *end_ = nullptr;  // of the last chunk
 };
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
+TTENSOR_BODY void give_memory(void* p, std::size_t bytes, mem::memory_resource* from) noexcept { mem::give_bytes(p, bytes, from); }
+TTENSOR_BODY void growing_room::grow(std::size_t n, std::size_t element) {
+  std::size_t bytes = (n > 2 * capacity_ ? n : 2 * capacity_) * element;
+  if (bytes < 1024) bytes = 1024;
+  mem::memory_resource* from = nullptr;
+  void* p = mem::take_bytes(bytes, from);
+  if (size_) std::memcpy(p, data_, size_ * element);
+  release();
+  data_ = p;
+  bytes_ = bytes;
+  capacity_ = bytes / element;
+  from_ = from;
+}
+TTENSOR_BODY void arena::rewind(const mark& m) {
+  while (last_ != m.last) {
+    chunk* e = last_->earlier;
+    give_memory(last_, last_->bytes, nullptr);
+    last_ = e;
+  }
+  free_ = m.free;
+  end_ = last_ ? reinterpret_cast<char*>(last_) + last_->bytes : nullptr;
+}
+TTENSOR_BODY void* arena::take(std::size_t bytes, std::size_t align) {
+  const auto gap = [&] { return -reinterpret_cast<std::uintptr_t>(free_) & (align - 1); };
+  if (TTENSOR_UNLIKELY(static_cast<std::size_t>(end_ - free_) < gap() + bytes)) grow(bytes + align);
+  char* p = free_ + gap();
+  free_ = p + bytes;
+  return p;
+}
+TTENSOR_BODY void arena::grow(std::size_t bytes) {
+  constexpr std::size_t first = 2048, most = std::size_t(1) << 16;
+  std::size_t size = last_ ? (2 * last_->bytes < most ? 2 * last_->bytes : most) : first;
+  if (size < bytes + sizeof(chunk)) size = bytes + sizeof(chunk);
+  char* p = static_cast<char*>(mem::cache.take(size));
+  last_ = new (static_cast<void*>(p)) chunk{last_, size};
+  free_ = p + sizeof(chunk);
+  end_ = p + size;
+}
+TTENSOR_BODIES_END
+#endif
 
 TTENSOR_END

@@ -82,9 +82,14 @@ struct hold_list {  // a copy of the words: the expression may live in registers
 struct hold_again {
   TTENSOR_INLINE void operator()(mem::hold& h) const { h = mem::hold_again(h); }
 };
-[[noreturn]] TTENSOR_NOINLINE inline void moved_from() {
+[[noreturn]] TTENSOR_ONCE void moved_from();
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
+TTENSOR_BODY void moved_from() {
   raise<error>("[expression] this expression was moved from, or used up by the expression that took it with std::move; copy it instead [TT-E01]");
 }
+TTENSOR_BODIES_END
+#endif
 }  // namespace expr
 /// The root of a tree. The leaves of a tree say what they hold and count nothing; the root counts and drops for all of them, so that
 /// building a tree moves words and drops nothing on the way.

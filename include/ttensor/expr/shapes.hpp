@@ -10,6 +10,48 @@ struct shape_step {
   const char* name;
   int count;
 };
+template <class E> inline constexpr int steps_v = 1;
+template <class E> struct steps_of {
+  static constexpr void write(shape_step*& to) { *to++ = {nullptr, E::rank}; }
+};
+template <class E> inline constexpr auto step_table = [] {
+  array<shape_step, steps_v<E>> table{};
+  shape_step* to = table.v;
+  steps_of<E>::write(to);
+  return table;
+}();
+[[noreturn]] TTENSOR_ONCE void shapes_differ(const shape_step* step, const index_t* own, int axes);
+/// shape: ones, which become the shape that `count` lists of `axes` extents broadcast to. Throws where they do not.
+TTENSOR_INLINE void broadcast(index_t* shape, int axes, const shape_step* steps, const index_t* own, int count) {
+  bool ok = true;
+  for (int k = 0; k < count; ++k)
+    for (int d = 0; d < axes; ++d) {
+      const index_t n = own[k * axes + d];
+      if (n == 1) continue;
+      ok = ok && (shape[d] == 1 || shape[d] == n);
+      shape[d] = n;
+    }
+  if (TTENSOR_UNLIKELY(!ok)) shapes_differ(steps, own, axes);
+}
+/// The extents of all operands of E, over its axes.
+template <class E> struct operand_extents {
+  static constexpr int axes = E::rank, count = [] {
+    int n = 0;
+    for (const shape_step& s : step_table<E>.v) n += !s.name;
+    return n;
+  }();
+  index_t own[count * axes + 1];
+  TTENSOR_INLINE explicit operand_extents(const E& e) {
+    index_t* at = own;
+    e.shapes([&]<int Q>(const dims<Q>& x) __attribute__((always_inline)) {
+      for (int d = 0; d < axes - Q; ++d) *at++ = 1;
+      for (int d = 0; d < Q; ++d) *at++ = x[d];
+    });
+  }
+};
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
 struct operand_shape {
   index_t extent[16];
   int rank;
@@ -54,49 +96,13 @@ TTENSOR_NOINLINE inline void fold_shape(operand_shape& to, const shape_step*& st
   text.add("; extents must be equal or 1, aligned from the right [TT-S01]");
   raise<shape_error>(text.at);
 }
-template <class E> inline constexpr int steps_v = 1;
-template <class E> struct steps_of {
-  static constexpr void write(shape_step*& to) { *to++ = {nullptr, E::rank}; }
-};
-template <class E> inline constexpr auto step_table = [] {
-  array<shape_step, steps_v<E>> table{};
-  shape_step* to = table.v;
-  steps_of<E>::write(to);
-  return table;
-}();
-[[noreturn]] TTENSOR_NOINLINE inline void shapes_differ(const shape_step* step, const index_t* own, int axes) {
+TTENSOR_BODY void shapes_differ(const shape_step* step, const index_t* own, int axes) {
   operand_shape s;
   fold_shape(s, step, own, axes);
   __builtin_unreachable();
 }
-/// shape: ones, which become the shape that `count` lists of `axes` extents broadcast to. Throws where they do not.
-TTENSOR_INLINE void broadcast(index_t* shape, int axes, const shape_step* steps, const index_t* own, int count) {
-  bool ok = true;
-  for (int k = 0; k < count; ++k)
-    for (int d = 0; d < axes; ++d) {
-      const index_t n = own[k * axes + d];
-      if (n == 1) continue;
-      ok = ok && (shape[d] == 1 || shape[d] == n);
-      shape[d] = n;
-    }
-  if (TTENSOR_UNLIKELY(!ok)) shapes_differ(steps, own, axes);
-}
-/// The extents of all operands of E, over its axes.
-template <class E> struct operand_extents {
-  static constexpr int axes = E::rank, count = [] {
-    int n = 0;
-    for (const shape_step& s : step_table<E>.v) n += !s.name;
-    return n;
-  }();
-  index_t own[count * axes + 1];
-  TTENSOR_INLINE explicit operand_extents(const E& e) {
-    index_t* at = own;
-    e.shapes([&]<int Q>(const dims<Q>& x) __attribute__((always_inline)) {
-      for (int d = 0; d < axes - Q; ++d) *at++ = 1;
-      for (int d = 0; d < Q; ++d) *at++ = x[d];
-    });
-  }
-};
+TTENSOR_BODIES_END
+#endif
 }  // namespace expr
 
 TTENSOR_END

@@ -69,67 +69,9 @@ inline void release_local(block* b) noexcept {  // on the owner thread, or with 
 }
 inline void destroy(block* b) noexcept { give_bytes(b, b->bytes, b->from); }
 
-TTENSOR_NOINLINE inline void settle_mail(bool closing) noexcept {
-  mailboxes& m = mail;
-  m.lock.lock();
-  mailboxes::box** at = m.find(this_thread);
-  mailboxes::letter* mine = nullptr;
-  if (mailboxes::box* own = *at) {
-    std::swap(mine, own->posted);
-    if (closing) {
-      *at = own->next;
-      std::free(own);
-    }
-  }
-  for (mailboxes::letter* l = mine; l; l = l->next) m.pending.fetch_sub(1, std::memory_order_relaxed);
-  m.lock.unlock();
-  while (mine) {
-    mailboxes::letter* next = mine->next;
-    release_local(mine->about);
-    std::free(mine);
-    mine = next;
-  }
-}
-struct thread_registration {
-  thread_registration() {
-    this_thread = last_thread_id.fetch_add(1) + 1;
-    void* p = std::malloc(sizeof(mailboxes::box));
-    if (!p) block_cache::throw_bad_alloc();
-    mailboxes& m = mail;
-    m.lock.lock();
-    m.open = new (p) mailboxes::box{this_thread, nullptr, m.open};
-    m.lock.unlock();
-  }
-  ~thread_registration() {
-    settle_mail(true);
-    cache.trim();
-    this_thread = 0;
-  }
-};
-TTENSOR_NOINLINE inline void register_thread() {
-  static thread_local thread_registration r;
-  static_cast<void>(r);
-}
-TTENSOR_NOINLINE inline void release_foreign(block* b) noexcept {
-  mailboxes& m = mail;
-  void* paper = std::malloc(sizeof(mailboxes::letter));
-  m.lock.lock();
-  mailboxes::box* to = *m.find(b->owner);
-  if (to && paper) {
-    to->posted = new (paper) mailboxes::letter{b, to->posted};
-    m.pending.fetch_add(1, std::memory_order_relaxed);
-    m.lock.unlock();
-    return;
-  }
-  bool last = false;
-  if (!to) {  // the owner has ended; the lock orders us. Without memory for a letter the block is lost.
-    b->set_local(b->local - 1);
-    last = b->local == 0;
-  }
-  m.lock.unlock();
-  std::free(paper);
-  if (last) release_shared(b);
-}
+TTENSOR_ONCE void settle_mail(bool closing) noexcept;
+TTENSOR_ONCE void register_thread();
+TTENSOR_ONCE void release_foreign(block* b) noexcept;
 
 /// What can be held beside blocks: anything with a count of its own, on one thread.
 struct counted {
@@ -177,12 +119,7 @@ class block_ref {
     return h;
   }
 
-  TTENSOR_NOINLINE static void drop(block* b, bool local) noexcept {
-    if (!b) return;
-    if (!local) release_shared(b);
-    else if (TTENSOR_LIKELY(b->owner == this_thread)) release_local(b);
-    else release_foreign(b);
-  }
+  TTENSOR_ONCE static void drop(block* b, bool local) noexcept;
 
  private:
   block* b_ = nullptr;
@@ -211,15 +148,7 @@ struct bare_hold {
   }
   TTENSOR_INLINE block* get() const { return block_of(word); }
 };
-TTENSOR_NOINLINE inline void drop_other_hold(hold h) noexcept {
-  void* p = reinterpret_cast<void*>(h & ~hold_marks);
-  if (h & counted_hold) {
-    counted* c = static_cast<counted*>(p);
-    if (--c->holders == 0) c->destroy(c);
-  } else if (p) {
-    block_ref::drop(static_cast<block*>(p), (h & shared_hold) == 0);
-  }
-}
+TTENSOR_ONCE void drop_other_hold(hold h) noexcept;
 TTENSOR_INLINE void drop_unmarked(hold h) noexcept {
   block* b = reinterpret_cast<block*>(h);
   if (TTENSOR_LIKELY(b->owner == this_thread)) {
@@ -254,10 +183,7 @@ struct one_hold {
   TTENSOR_INLINE std::int64_t count_down() const { return holds(*this).count_down(); }
   TTENSOR_INLINE void count_up() const { holds(*this).count_up(); }
 };
-TTENSOR_NOINLINE inline void drop_each_slowly(const holds* h, int n) noexcept {
-  for (int i = 0; i < n; ++i)
-    for (std::int64_t k = 0; k < h[i].count; ++k) drop_other_hold(h[i].word);
-}
+TTENSOR_ONCE void drop_each_slowly(const holds* h, int n) noexcept;
 /// Few holds, by value: a tree that passes them keeps no memory. All that is not common leaves by one
 /// exit, so that the rest saves no registers.
 template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
@@ -270,23 +196,9 @@ template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
   drop_each_slowly(all, sizeof...(H));
 }
 template <int... I> TTENSOR_INLINE void drop_array(const hold* h, std::integer_sequence<int, I...>) noexcept { drop_each(one_hold{h[I]}...); }
-TTENSOR_NOINLINE inline void drop_holds(const hold* h, int n) noexcept {
-  std::atomic_signal_fence(std::memory_order_acq_rel);
-  for (int i = 0, m = 1; i < n; i += m) {
-    for (m = 1; i + m < n && h[i + m] == h[i];) ++m;  // an array that a statement names several times
-    block* b = block_of(h[i]);
-    if (m > 1 && (h[i] & hold_marks) == 0 && b->owner == this_thread)
-      b->set_local(b->local - (m - 1));
-    else
-      for (int k = 1; k < m; ++k) drop_hold(h[i]);
-    drop_hold(h[i]);
-  }
-}
+TTENSOR_ONCE void drop_holds(const hold* h, int n) noexcept;
 /// Takes the same thing once more.
-TTENSOR_NOINLINE inline hold hold_again(hold h) noexcept {
-  if (h & counted_hold) return ++reinterpret_cast<counted*>(h & ~hold_marks)->holders, h;
-  return block_of(h) ? hold_block(block_of(h)) : h;
-}
+TTENSOR_ONCE hold hold_again(hold h) noexcept;
 
 /// Counted on one thread: a C with a count `holders` that starts at 1, such as what a tensor of a scalar kind shares with its views.
 template <class C> class shared_cell {
@@ -338,16 +250,7 @@ class cell_ref {
     return *this;
   }
   ~cell_ref() { reset(); }
-  void reset() noexcept {
-    if (!home_) return;
-    if (home_->cell_holders.load(std::memory_order_acquire) == 1 || home_->cell_holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      block* cur = home_->current;
-      if (TTENSOR_LIKELY(cur == home_ && unique())) return destroy_home();
-      block_ref::drop(cur, home_->current_is_local != 0);
-      release_shared(home_);
-    }
-    home_ = nullptr;
-  }
+  TTENSOR_ONCE void reset() noexcept;
   explicit operator bool() const { return home_ != nullptr; }
   block* current() const { return home_->current; }
   void* data() const { return home_->current->data(); }
@@ -402,30 +305,142 @@ class cell_ref {
     new (&b) block_ref();  // hand over the count
     return p;
   }
-  TTENSOR_NOINLINE static block* new_block(std::size_t data_bytes) {
-    if (TTENSOR_UNLIKELY(this_thread == 0)) register_thread();
-    if (TTENSOR_UNLIKELY(mail.pending.load(std::memory_order_relaxed) != 0)) settle_mail(false);
-    std::size_t bytes = sizeof(block) + data_bytes;
-    memory_resource* from = nullptr;
-    void* p = take_bytes(bytes, from);
-    block* b = new (p) block;
-    b->shared.store(1, std::memory_order_relaxed);
-    b->local = 1;
-    b->owner = this_thread;
-    b->bytes = bytes;
-    b->from = from;
-    b->current = nullptr;
-    b->cell_holders.store(0, std::memory_order_relaxed);
-    b->current_is_local = 0;
-    if (data_bytes % 64 != 0) __builtin_memset(static_cast<char*>(b->data()) + data_bytes / 64 * 64, 0, 64);  // short statements compute whole packs: nothing left there by others
-    return b;
-  }
+  TTENSOR_ONCE static block* new_block(std::size_t data_bytes);
   void destroy_home() noexcept {
     destroy(home_);
     home_ = nullptr;
   }
   block* home_ = nullptr;
 };
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
+TTENSOR_BODY void settle_mail(bool closing) noexcept {
+  mailboxes& m = mail;
+  m.lock.lock();
+  mailboxes::box** at = m.find(this_thread);
+  mailboxes::letter* mine = nullptr;
+  if (mailboxes::box* own = *at) {
+    std::swap(mine, own->posted);
+    if (closing) {
+      *at = own->next;
+      std::free(own);
+    }
+  }
+  for (mailboxes::letter* l = mine; l; l = l->next) m.pending.fetch_sub(1, std::memory_order_relaxed);
+  m.lock.unlock();
+  while (mine) {
+    mailboxes::letter* next = mine->next;
+    release_local(mine->about);
+    std::free(mine);
+    mine = next;
+  }
+}
+struct thread_registration {
+  thread_registration() {
+    this_thread = last_thread_id.fetch_add(1) + 1;
+    void* p = std::malloc(sizeof(mailboxes::box));
+    if (!p) block_cache::throw_bad_alloc();
+    mailboxes& m = mail;
+    m.lock.lock();
+    m.open = new (p) mailboxes::box{this_thread, nullptr, m.open};
+    m.lock.unlock();
+  }
+  ~thread_registration() {
+    settle_mail(true);
+    cache.trim();
+    this_thread = 0;
+  }
+};
+TTENSOR_BODY void register_thread() {
+  static thread_local thread_registration r;
+  static_cast<void>(r);
+}
+TTENSOR_BODY void release_foreign(block* b) noexcept {
+  mailboxes& m = mail;
+  void* paper = std::malloc(sizeof(mailboxes::letter));
+  m.lock.lock();
+  mailboxes::box* to = *m.find(b->owner);
+  if (to && paper) {
+    to->posted = new (paper) mailboxes::letter{b, to->posted};
+    m.pending.fetch_add(1, std::memory_order_relaxed);
+    m.lock.unlock();
+    return;
+  }
+  bool last = false;
+  if (!to) {  // the owner has ended; the lock orders us. Without memory for a letter the block is lost.
+    b->set_local(b->local - 1);
+    last = b->local == 0;
+  }
+  m.lock.unlock();
+  std::free(paper);
+  if (last) release_shared(b);
+}
+TTENSOR_BODY void block_ref::drop(block* b, bool local) noexcept {
+  if (!b) return;
+  if (!local) release_shared(b);
+  else if (TTENSOR_LIKELY(b->owner == this_thread)) release_local(b);
+  else release_foreign(b);
+}
+TTENSOR_BODY void drop_other_hold(hold h) noexcept {
+  void* p = reinterpret_cast<void*>(h & ~hold_marks);
+  if (h & counted_hold) {
+    counted* c = static_cast<counted*>(p);
+    if (--c->holders == 0) c->destroy(c);
+  } else if (p) {
+    block_ref::drop(static_cast<block*>(p), (h & shared_hold) == 0);
+  }
+}
+TTENSOR_BODY void drop_each_slowly(const holds* h, int n) noexcept {
+  for (int i = 0; i < n; ++i)
+    for (std::int64_t k = 0; k < h[i].count; ++k) drop_other_hold(h[i].word);
+}
+TTENSOR_BODY void drop_holds(const hold* h, int n) noexcept {
+  std::atomic_signal_fence(std::memory_order_acq_rel);
+  for (int i = 0, m = 1; i < n; i += m) {
+    for (m = 1; i + m < n && h[i + m] == h[i];) ++m;  // an array that a statement names several times
+    block* b = block_of(h[i]);
+    if (m > 1 && (h[i] & hold_marks) == 0 && b->owner == this_thread)
+      b->set_local(b->local - (m - 1));
+    else
+      for (int k = 1; k < m; ++k) drop_hold(h[i]);
+    drop_hold(h[i]);
+  }
+}
+TTENSOR_BODY hold hold_again(hold h) noexcept {
+  if (h & counted_hold) return ++reinterpret_cast<counted*>(h & ~hold_marks)->holders, h;
+  return block_of(h) ? hold_block(block_of(h)) : h;
+}
+TTENSOR_BODY void cell_ref::reset() noexcept {
+  if (!home_) return;
+  if (home_->cell_holders.load(std::memory_order_acquire) == 1 || home_->cell_holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    block* cur = home_->current;
+    if (TTENSOR_LIKELY(cur == home_ && unique())) return destroy_home();
+    block_ref::drop(cur, home_->current_is_local != 0);
+    release_shared(home_);
+  }
+  home_ = nullptr;
+}
+TTENSOR_BODY block* cell_ref::new_block(std::size_t data_bytes) {
+  if (TTENSOR_UNLIKELY(this_thread == 0)) register_thread();
+  if (TTENSOR_UNLIKELY(mail.pending.load(std::memory_order_relaxed) != 0)) settle_mail(false);
+  std::size_t bytes = sizeof(block) + data_bytes;
+  memory_resource* from = nullptr;
+  void* p = take_bytes(bytes, from);
+  block* b = new (p) block;
+  b->shared.store(1, std::memory_order_relaxed);
+  b->local = 1;
+  b->owner = this_thread;
+  b->bytes = bytes;
+  b->from = from;
+  b->current = nullptr;
+  b->cell_holders.store(0, std::memory_order_relaxed);
+  b->current_is_local = 0;
+  if (data_bytes % 64 != 0) __builtin_memset(static_cast<char*>(b->data()) + data_bytes / 64 * 64, 0, 64);  // short statements compute whole packs: nothing left there by others
+  return b;
+}
+TTENSOR_BODIES_END
+#endif
 
 }  // namespace mem
 TTENSOR_END

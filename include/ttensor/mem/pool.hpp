@@ -27,7 +27,7 @@ inline constinit thread_local std::uint64_t this_thread = 0;
 /// Freed blocks by size class (four classes an octave, so at most a fifth is wasted), at most `limit` bytes in all.
 class block_cache {
  public:
-  [[noreturn]] static TTENSOR_NOINLINE void throw_bad_alloc() { TTENSOR_THROW_BAD_ALLOC(); }
+  [[noreturn]] static TTENSOR_ONCE void throw_bad_alloc();
   static constexpr int classes = 4 * 40;
   static constexpr std::size_t limit = std::size_t(192) << 20, page = 4096;
 
@@ -44,39 +44,10 @@ class block_cache {
   // A load waits for an earlier store whose address differs by a multiple of a page: arrays that a statement walks in step must not lie
   // a few lines apart modulo a page, so those of one or two pages begin at the same place in theirs. Larger ones do not: transposes of
   // rows of a page would meet in the cache more often, and the wait is a smaller part of their time.
-  static TTENSOR_NOINLINE void* from_system(std::size_t bytes) {
-    void* p = nullptr;
-    if (::posix_memalign(&p, bytes < page || bytes > 2 * page + 1024 ? heap_alignment : page, bytes) != 0) throw_bad_alloc();  // aligned_alloc would want whole pages
-    return p;
-  }
-  void* take(std::size_t& bytes) {
-    const int c = class_of(bytes);
-    bytes = bytes_of(c);
-    ++stats.blocks;
-    if (free_[c]) {
-      link* p = free_[c];
-      free_[c] = p->next;
-      held_ -= bytes;
-      return p;
-    }
-    ++stats.system;
-    return from_system(bytes);
-  }
-  void give(void* p, std::size_t bytes) noexcept {
-    if (!TTENSOR_KEEPS_BLOCKS || held_ + bytes > limit || this_thread == 0) return std::free(p);  // who is not numbered would not trim at its end
-    const int c = class_of(bytes);
-    held_ += bytes;
-    free_[c] = new (p) link{free_[c]};
-  }
-  void trim() noexcept {
-    for (link*& head : free_)
-      while (head) {
-        link* next = head->next;
-        std::free(head);
-        head = next;
-      }
-    held_ = 0;
-  }
+  static TTENSOR_ONCE void* from_system(std::size_t bytes);
+  inline void* take(std::size_t& bytes);
+  inline void give(void* p, std::size_t bytes) noexcept;
+  TTENSOR_ONCE void trim() noexcept;
 
  private:
   struct link { link* next; };
@@ -87,7 +58,46 @@ inline constinit thread_local block_cache cache;
 
 /// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken, which is whole lines of 64: a
 /// register may be read and written at the start of any block that is not empty, and over its last elements.
-TTENSOR_NOINLINE inline void* take_bytes(std::size_t& bytes, memory_resource*& from) {
+TTENSOR_ONCE void* take_bytes(std::size_t& bytes, memory_resource*& from);
+TTENSOR_ONCE void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept;
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
+TTENSOR_BODY void block_cache::throw_bad_alloc() { TTENSOR_THROW_BAD_ALLOC(); }
+TTENSOR_BODY void* block_cache::from_system(std::size_t bytes) {
+  void* p = nullptr;
+  if (::posix_memalign(&p, bytes < page || bytes > 2 * page + 1024 ? heap_alignment : page, bytes) != 0) throw_bad_alloc();  // aligned_alloc would want whole pages
+  return p;
+}
+inline void* block_cache::take(std::size_t& bytes) {
+  const int c = class_of(bytes);
+  bytes = bytes_of(c);
+  ++stats.blocks;
+  if (free_[c]) {
+    link* p = free_[c];
+    free_[c] = p->next;
+    held_ -= bytes;
+    return p;
+  }
+  ++stats.system;
+  return from_system(bytes);
+}
+inline void block_cache::give(void* p, std::size_t bytes) noexcept {
+  if (!TTENSOR_KEEPS_BLOCKS || held_ + bytes > limit || this_thread == 0) return std::free(p);  // who is not numbered would not trim at its end
+  const int c = class_of(bytes);
+  held_ += bytes;
+  free_[c] = new (p) link{free_[c]};
+}
+TTENSOR_BODY void block_cache::trim() noexcept {
+  for (link*& head : free_)
+    while (head) {
+      link* next = head->next;
+      std::free(head);
+      head = next;
+    }
+  held_ = 0;
+}
+TTENSOR_BODY void* take_bytes(std::size_t& bytes, memory_resource*& from) {
   from = default_resource;
   if (!from) return cache.take(bytes);
   bytes = (bytes + 63) / 64 * 64;
@@ -95,9 +105,11 @@ TTENSOR_NOINLINE inline void* take_bytes(std::size_t& bytes, memory_resource*& f
   ++stats.system;
   return from->allocate(bytes);
 }
-TTENSOR_NOINLINE inline void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept {
+TTENSOR_BODY void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept {
   from ? from->deallocate(p, bytes) : cache.give(p, bytes);
 }
+TTENSOR_BODIES_END
+#endif
 
 /// Bytes for the time of a block.
 struct room {

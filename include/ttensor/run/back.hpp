@@ -82,54 +82,62 @@ struct back_run {
 
   char* pack_of(char* of, int k) const { return of + (k - f.targets) * f.lanes * 16; }
   bool is_sum(int k) const { return c[k].step == 0; }  // the whole run adds to one element: summed in a pack first
-  TTENSOR_NOINLINE void open() {
-    for (int k = 0; k < f.planes; ++k) p[k] = c[k].ptr, step[k] = c[k].step;
-    std::memcpy(&fresh, p[f.planes - 1], sizeof fresh);
-    for (int k = f.targets; k < f.planes - 1; ++k) {
-      if (is_sum(k)) {
-        p[k] = pack_of(sums, k);
-        std::memset(p[k], 0, static_cast<std::size_t>(f.lanes * 16));
-        std::memset(pack_of(wide, k), 0, static_cast<std::size_t>(f.lanes * 16));
-        carries = carries || f.ops[k]->narrow;
-        fresh.clear(k - f.targets);
-      }
-      int j = f.targets;
-      while (j < k && !(p[j] == p[k] && step[j] == step[k] && f.bytes[j] == f.bytes[k])) ++j;
-      lead[k - f.targets] = static_cast<unsigned char>(j - f.targets);
-    }
-  }
-  TTENSOR_NOINLINE void carry() const {
-    for (int k = f.targets; k < f.planes - 1; ++k)
-      if (is_sum(k)) f.ops[k]->empty(pack_of(sums, k), pack_of(wide, k));
-  }
+  TTENSOR_ONCE void open();
+  TTENSOR_ONCE void carry() const;
   // The last elements in a full pack, the last of them repeated. Adjoints are added to zeros here and, as many as there are
   // elements, to where they belong by close, one target after the other: targets may overlap.
-  TTENSOR_NOINLINE void stage(index_t tail) const {
-    char* to = room;
-    for (int k = f.value ? f.outs : 0; k < f.planes - 1; ++k, to += 16 * f.lanes) {
-      const bool target = k >= f.targets;
-      if (step[k] == 0 && !target) continue;
-      const int b = f.bytes[k];
-      if (target) {
-        std::memset(to, 0, static_cast<std::size_t>(f.lanes * b));
-      } else {
-        const plane_facts leaf{b, false, false};
-        const cursor from{p[k], step[k]};
-        cursor staged;
-        prepare_row(&staged, &from, &leaf, 1, f.lanes, tail, to);
-      }
-      p[k] = to;
-    }
-  }
-  TTENSOR_NOINLINE void close(index_t packs, index_t tail) const {
-    const int first = f.value ? f.outs : 0;
-    for (int k = f.targets; k < f.planes - 1; ++k) {
-      const bool sum = is_sum(k), stored = fresh.has(k - f.targets);
-      if (tail != 0) (stored ? f.ops[k]->put : f.ops[k]->add)(sum ? pack_of(sums, k) : c[k].ptr + packs * step[k], room + (k - first) * 16 * f.lanes, tail);
-      if (sum) f.ops[k]->close(c[k].ptr, pack_of(sums, k), pack_of(wide, k));
-    }
-  }
+  TTENSOR_ONCE void stage(index_t tail) const;
+  TTENSOR_ONCE void close(index_t packs, index_t tail) const;
 };
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
+TTENSOR_BODY void back_run::open() {
+  for (int k = 0; k < f.planes; ++k) p[k] = c[k].ptr, step[k] = c[k].step;
+  std::memcpy(&fresh, p[f.planes - 1], sizeof fresh);
+  for (int k = f.targets; k < f.planes - 1; ++k) {
+    if (is_sum(k)) {
+      p[k] = pack_of(sums, k);
+      std::memset(p[k], 0, static_cast<std::size_t>(f.lanes * 16));
+      std::memset(pack_of(wide, k), 0, static_cast<std::size_t>(f.lanes * 16));
+      carries = carries || f.ops[k]->narrow;
+      fresh.clear(k - f.targets);
+    }
+    int j = f.targets;
+    while (j < k && !(p[j] == p[k] && step[j] == step[k] && f.bytes[j] == f.bytes[k])) ++j;
+    lead[k - f.targets] = static_cast<unsigned char>(j - f.targets);
+  }
+}
+TTENSOR_BODY void back_run::carry() const {
+  for (int k = f.targets; k < f.planes - 1; ++k)
+    if (is_sum(k)) f.ops[k]->empty(pack_of(sums, k), pack_of(wide, k));
+}
+TTENSOR_BODY void back_run::stage(index_t tail) const {
+  char* to = room;
+  for (int k = f.value ? f.outs : 0; k < f.planes - 1; ++k, to += 16 * f.lanes) {
+    const bool target = k >= f.targets;
+    if (step[k] == 0 && !target) continue;
+    const int b = f.bytes[k];
+    if (target) {
+      std::memset(to, 0, static_cast<std::size_t>(f.lanes * b));
+    } else {
+      const plane_facts leaf{b, false, false};
+      const cursor from{p[k], step[k]};
+      cursor staged;
+      prepare_row(&staged, &from, &leaf, 1, f.lanes, tail, to);
+    }
+    p[k] = to;
+  }
+}
+TTENSOR_BODY void back_run::close(index_t packs, index_t tail) const {
+  const int first = f.value ? f.outs : 0;
+  for (int k = f.targets; k < f.planes - 1; ++k) {
+    const bool sum = is_sum(k), stored = fresh.has(k - f.targets);
+    if (tail != 0) (stored ? f.ops[k]->put : f.ops[k]->add)(sum ? pack_of(sums, k) : c[k].ptr + packs * step[k], room + (k - first) * 16 * f.lanes, tail);
+    if (sum) f.ops[k]->close(c[k].ptr, pack_of(sums, k), pack_of(wide, k));
+  }
+}
+TTENSOR_BODIES_END
+#endif
 
 template <class E, int Planes> struct adjoint_target {  // of one active leaf: element type and number of adjoint planes
   using elem = E;

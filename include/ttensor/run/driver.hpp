@@ -6,6 +6,13 @@
 TTENSOR_BEGIN
 namespace run {
 
+/// Runs a kernel that writes its outputs.
+TTENSOR_ONCE void run_map(nest& s, rows_kernel k);
+/// The same over n contiguous elements.
+TTENSOR_ONCE void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost);
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
 class driver {
  protected:
   struct piece {
@@ -122,9 +129,8 @@ class map_driver : driver {
     walk(b);
   }
 };
-
-/// Runs a kernel that writes its outputs over n contiguous elements.
-inline void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost) {
+TTENSOR_BODY void run_map(nest& s, rows_kernel k) { map_driver(s, k).run(); }
+TTENSOR_BODY void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost) {
   const int team = threads_for(n * cost);
   if (TTENSOR_LIKELY(team == 1)) return k(c, n, nullptr, 1);
   struct cutter {
@@ -143,6 +149,8 @@ inline void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, i
   };
   with_team(team, [&] { cutter{k, c, planes, lanes}.run(0, n, team); });
 }
+TTENSOR_BODIES_END
+#endif
 
 }  // namespace run
 TTENSOR_END

@@ -5,6 +5,14 @@
 TTENSOR_BEGIN
 namespace run {
 
+/// Runs a kernel that writes its outputs along the one axis of n elements.
+TTENSOR_ONCE void run_line(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n);
+/// Runs a kernel that adds to its outputs along the one axis of s.
+TTENSOR_ONCE void run_line_sum(nest& s, kernel k, const accumulation& a);
+TTENSOR_ONCE void run_line_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
 /// Calls a kernel along one axis. Planes whose stride is not 0 or 1 pass through a buffer.
 class line {
  public:
@@ -106,6 +114,15 @@ class line_sum {
   const line& line_;
   const accumulation& sum_;
 };
+TTENSOR_BODY void run_line(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n) {
+  char* ptr[max_planes];
+  for (int p = 0; p < planes; ++p) ptr[p] = plane[p].ptr;
+  if (n != 0) line(plane, planes, lanes, k, false).walk(ptr, n);
+}
+TTENSOR_BODY void run_line_sum(nest& s, kernel k, const accumulation& a) { line_sum(s, line(s.plane, s.planes, s.lanes, k), a).run(); }
+TTENSOR_BODY void run_line_sum_of_rows(nest& s, rows_kernel k, const accumulation& a) { line_sum(s, line(s.plane, s.planes, s.lanes, k, true), a).run(); }
+TTENSOR_BODIES_END
+#endif
 
 }  // namespace run
 TTENSOR_END

@@ -56,7 +56,14 @@ struct nest {
 };
 
 /// Drops axes of extent 1, orders axes by the first plane's stride (largest outside), merges axes that every plane walks as one.
-inline void collapse(nest& s, bool reorder) {
+TTENSOR_ONCE void collapse(nest& s, bool reorder);
+
+/// What the driver will do with a collapsed nest.
+TTENSOR_ONCE plan_kind classify(const nest& s);
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
+TTENSOR_BODY void collapse(nest& s, bool reorder) {
   int r = 0;
   for (int d = 0; d < s.rank; ++d) {
     if (s.extent[d] == 1) continue;
@@ -84,9 +91,7 @@ inline void collapse(nest& s, bool reorder) {
   }
   if (s.rank > 0) s.rank = r + 1;
 }
-
-/// What the driver will do with a collapsed nest.
-inline plan_kind classify(const nest& s) {
+TTENSOR_BODY plan_kind classify(const nest& s) {
   if (s.rank == 0) return plan_kind::flat;
   const int in = s.rank - 1;
   bool unit = true, transposed = s.rank > 1;
@@ -103,6 +108,7 @@ inline plan_kind classify(const nest& s) {
   }
   return transposed ? plan_kind::tiled : plan_kind::general;
 }
+
 
 namespace nest_detail {
 template <int B> inline void copy_strided(char* to, index_t to_step, const char* from, index_t from_step, index_t n) {
@@ -231,6 +237,8 @@ class walker {
   mem::room room_;
   alignas(16) char nowhere_[16]{};
 };
+TTENSOR_BODIES_END
+#endif
 
 }  // namespace run
 TTENSOR_END

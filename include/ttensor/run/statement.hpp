@@ -88,12 +88,10 @@ template <int F> struct statement_planes {
   /// Through the planner, into the outputs that were set; after align().
   TTENSOR_NOINLINE void run_planned() {
     if constexpr (F == 1 && !has_threads) {
-      char* ptr[max_planes];
-      for (int p = 0; p < type.planes; ++p) ptr[p] = plane[p].ptr;
-      if (extent[0] != 0) line(plane, type.planes, type.lanes, type.kernel, false).walk(ptr, extent[0]);
+      run_line(plane, type.planes, type.lanes, type.kernel, extent[0]);
     } else {
       nest s = loops();
-      map_driver(s, type.kernel).run();
+      run_map(s, type.kernel);
     }
   }
 };

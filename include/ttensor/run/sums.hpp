@@ -8,6 +8,11 @@ TTENSOR_BEGIN
 namespace run {
 
 /// Runs a kernel that adds to its outputs.
+TTENSOR_ONCE void run_nest_sum(nest& s, kernel k, const accumulation& a);
+TTENSOR_ONCE void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODIES_BEGIN
 class sum_driver : driver {
  public:
   sum_driver(nest& s, rows_kernel k, const accumulation& a) : driver(s, walker(s, k, true)), sum_(&a) {}
@@ -196,14 +201,16 @@ class sum_driver : driver {
   index_t leaf_[max_rank];
 };
 
-/// A kernel that adds to its outputs over a nest of one axis, or of any: what a statement type chooses between.
-inline void run_line_sum(nest& s, kernel k, const accumulation& a) { line_sum(s, line(s.plane, s.planes, s.lanes, k), a).run(); }
-inline void run_nest_sum(nest& s, kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
+TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
+TTENSOR_BODY void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
+TTENSOR_BODIES_END
+#endif
+
 /// A reduction made ready to run: through the planner, into the outputs that were set; after align().
 template <int F> TTENSOR_NOINLINE void sum_planned(statement_planes<F>& st, const accumulation& a) {
   nest s = st.loops();
-  if constexpr (F == 1 && !has_threads) line_sum(s, line(s.plane, s.planes, s.lanes, st.type.kernel, true), a).run();
-  else sum_driver(s, st.type.kernel, a).run();
+  if constexpr (F == 1 && !has_threads) run_line_sum_of_rows(s, st.type.kernel, a);
+  else run_nest_sum_of_rows(s, st.type.kernel, a);
 }
 /// The same of all elements of planes that are all whole, to one element.
 template <int F> TTENSOR_NOINLINE void sum_flat(statement_planes<F>& st, const accumulation& a) {

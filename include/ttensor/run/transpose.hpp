@@ -4,6 +4,7 @@
 #include "../base/meta.hpp"
 #include "../num/simd.hpp"
 
+#if defined(TTENSOR_BODY)
 TTENSOR_BEGIN
 namespace run {
 namespace transpose_detail {
@@ -56,3 +57,4 @@ inline void transpose_copy(int bytes, char* to, index_t to_row, const char* from
 
 }  // namespace run
 TTENSOR_END
+#endif

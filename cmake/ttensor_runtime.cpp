@@ -1,0 +1,2 @@
+// Added to every target that links ttensor::runtime.
+#include <ttensor/runtime.hpp>
