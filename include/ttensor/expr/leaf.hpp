@@ -87,7 +87,7 @@ template <class T, int R> struct whole_leaf {
   using ttensor_expression = void;
   using scalar = T;
   static constexpr int rank = R, holds = 1;
-  mem::bare_hold block;
+  mem::bare_hold block;  // first, the extents next: run_whole and drop_tree find them there
   dims<R> extent;
   TTENSOR_INLINE const T* base() const { return reinterpret_cast<const T*>(block.get() + 1); }
   dims<R> shape() const { return extent; }

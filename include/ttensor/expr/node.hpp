@@ -65,9 +65,21 @@ template <class E> inline constexpr bool is_node_v = false;
 template <class Op, class... A> inline constexpr bool is_node_v<node<Op, A...>> = true;
 template <class Op, class... A> inline constexpr int expr::steps_v<node<Op, A...>> = (1 + ... + expr::steps_v<A>);
 template <class Op, class... A> struct expr::steps_of<node<Op, A...>> {
-  static constexpr void write(shape_step*& to) {
-    *to++ = {Op::name, static_cast<int>(sizeof...(A))};
-    (steps_of<A>::write(to), ...);
+  static constexpr int offset(int k) {
+    using operands = node_operands<A...>;
+    if constexpr (sizeof...(A) > 1 && std::is_standard_layout_v<operands>) {
+      if (k == 1) return __builtin_offsetof(operands, b);
+      if constexpr (sizeof...(A) > 2)
+        if (k == 2) return __builtin_offsetof(operands, c);
+      if constexpr (sizeof...(A) > 3)
+        if (k == 3) return __builtin_offsetof(operands, d);
+    }
+    return 0;
+  }
+  static constexpr void write(shape_step*& to, int at) {
+    *to++ = {Op::name, static_cast<short>(sizeof...(A)), false, 0};
+    int k = 0;
+    (steps_of<A>::write(to, at + offset(k++)), ...);
   }
 };
 
@@ -82,9 +94,25 @@ struct hold_list {  // a copy of the words: the expression may live in registers
 struct hold_again {
   TTENSOR_INLINE void operator()(mem::hold& h) const { h = mem::hold_again(h); }
 };
+/// Whether every operand that holds something begins with its one hold.
+template <class E> inline constexpr bool begins_with_hold_v = E::holds == 0;
+template <class T, int R> inline constexpr bool begins_with_hold_v<whole_leaf<T, R>> = true;
+template <class Op, class... A> inline constexpr bool begins_with_hold_v<node<Op, A...>> = std::is_standard_layout_v<node_operands<A...>> && (begins_with_hold_v<A> && ...);
+/// Drops what the operands of such a tree hold.
+TTENSOR_ONCE void drop_tree(const void* tree, const shape_step* step, int holds) noexcept;
 [[noreturn]] TTENSOR_ONCE void moved_from();
 #if defined(TTENSOR_BODY)
 TTENSOR_BODIES_BEGIN
+TTENSOR_BODY void drop_tree(const void* tree, const shape_step* step, int holds) noexcept {
+  mem::hold words[64];
+  for (int n = 0; n < holds;) {
+    int m = 0;
+    for (; n + m < holds && m < 64; ++step)
+      if (step->holds) __builtin_memcpy(words + m++, static_cast<const char*>(tree) + step->offset, sizeof(mem::hold));
+    mem::drop_holds(words, m);
+    n += m;
+  }
+}
 TTENSOR_BODY void moved_from() {
   raise<error>("[expression] this expression was moved from, or used up by the expression that took it with std::move; copy it instead [TT-E01]");
 }
@@ -111,27 +139,28 @@ template <class E> struct owned : E, expr::root {
     if (live) drop_all();
     live = false;
   }
+  /// The same of a tree in memory.
+  TTENSOR_INLINE void give_up_in_place() {
+    if constexpr (expr::begins_with_hold_v<E>) {
+      if (live) expr::drop_tree(static_cast<const E*>(this), expr::step_table<E>.v, E::holds);
+      live = false;
+    } else {
+      give_up();
+    }
+  }
   TTENSOR_INLINE ~owned() {
     if (live) drop_all();
   }
 
  private:
-  // The address of a short tree is never taken, so that it can live in registers.
+  // The words are copied: a tree whose address is never taken lives in registers, and one that is used up by a larger one is known to be, so
+  // that dropping it is not compiled.
   TTENSOR_INLINE void drop_all() {
-    if constexpr (E::holds <= 4) {  // one function a number: those of more are compiled for subtrees that never drop
-      mem::hold words[E::holds];
-      expr::hold_list list{words};
-      this->each_hold(list);
-      mem::drop_array(words, std::make_integer_sequence<int, E::holds>{});
-    } else {
-      drop();
-    }
-  }
-  TTENSOR_NOINLINE void drop() {  // most trees are used up by larger ones: only the roots' is ever emitted
     mem::hold words[E::holds];
     expr::hold_list list{words};
     this->each_hold(list);
-    mem::drop_holds(words, E::holds);
+    if constexpr (E::holds <= 4) mem::drop_array(words, std::make_integer_sequence<int, E::holds>{});
+    else mem::drop_holds(words, E::holds);
   }
 };
 template <int D, class Body, class... B> struct let_node;

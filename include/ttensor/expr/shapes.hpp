@@ -5,19 +5,22 @@
 TTENSOR_BEGIN
 
 namespace expr {
-/// An expression in prefix order, for the error text: {name, n} is an operator of n operands, {nullptr, n} an operand of n axes.
+/// An expression in prefix order: {name, n} is an operator of n operands, {nullptr, n} an operand of n axes. So code that does not know the
+/// expression's type finds its operands, and the operator that an error is about.
 struct shape_step {
   const char* name;
-  int count;
+  short count;
+  bool holds;  // the operand begins with what it holds
+  int offset;  // of the operand in the tree, bytes
 };
 template <class E> inline constexpr int steps_v = 1;
 template <class E> struct steps_of {
-  static constexpr void write(shape_step*& to) { *to++ = {nullptr, E::rank}; }
+  static constexpr void write(shape_step*& to, int at) { *to++ = {nullptr, E::rank, E::holds == 1, at}; }
 };
 template <class E> inline constexpr auto step_table = [] {
   array<shape_step, steps_v<E>> table{};
   shape_step* to = table.v;
-  steps_of<E>::write(to);
+  steps_of<E>::write(to, 0);
   return table;
 }();
 [[noreturn]] TTENSOR_ONCE void shapes_differ(const shape_step* step, const index_t* own, int axes);

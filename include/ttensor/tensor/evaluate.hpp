@@ -184,10 +184,6 @@ template <class... L> constexpr bool all_fit_whole(type_list<L...>) { return (fi
 template <class E> concept whole_tree = expr::shows_shape_v<E> && all_fit_whole(leaves_of_t<E>{});
 
 namespace eval_detail {
-template <class L> TTENSOR_INLINE char* whole_ptr(const L& l) {
-  if constexpr (is_scalar_leaf_v<L>) return const_cast<char*>(reinterpret_cast<const char*>(&l.value));
-  else return const_cast<char*>(reinterpret_cast<const char*>(l.base()));
-}
 /// Whether the names that the second program merges are one array each; word[0] is the result.
 template <class Names> TTENSOR_INLINE bool names_agree(const mem::hold* word) {  // no loop: the words stay in registers
   return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
@@ -246,25 +242,25 @@ template <int R, class... L> struct flat_operands<R, type_list<L...>> {
     }(std::make_integer_sequence<int, planes>{});
   }
 };
-template <int Planes, int R> struct whole_operands {
-  char* ptr[Planes];
-  dims<R> own[Planes];
-  template <class E> TTENSOR_INLINE explicit whole_operands(const E& e) {
-    int k = 1;
-    e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
-      ptr[k] = eval_detail::whole_ptr(l);
-      for (int d = 0; d < R; ++d) {
-        if constexpr (is_scalar_leaf_v<L>) own[k][d] = 1;
-        else own[k][d] = d < R - L::rank ? 1 : l.extent[d - (R - L::rank)];
-      }
-      ++k;
-    });
-  }
-};
-
 namespace eval_detail {
-/// out = a statement of whole operands; ptr[0] and own[0] are free.
-template <class S, int R> TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::statement_type& type, char** ptr, dims<R>* own) {
+/// out = a statement of whole operands, which stand in `tree` where type.steps says.
+template <class S, int R> TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::statement_type& type, const void* tree) {
+  char* ptr[run::max_planes];
+  dims<R> own[run::max_planes];
+  const expr::shape_step* step = type.steps;
+  for (int k = 1; k < type.planes; ++step) {
+    if (step->name) continue;
+    const char* at = static_cast<const char*>(tree) + step->offset;
+    ptr[k] = const_cast<char*>(at);
+    own[k] = ones<R>();
+    if (step->holds) {  // a whole_leaf
+      mem::hold word;
+      __builtin_memcpy(&word, at, sizeof word);
+      ptr[k] = static_cast<char*>(mem::block_of(word)->data());
+      __builtin_memcpy(own[k].v + R - step->count, at + sizeof word, static_cast<std::size_t>(step->count) * sizeof(index_t));
+    }
+    ++k;
+  }
   run::cursor c[run::max_planes];
   c[0] = {out.memory(), type.lanes * static_cast<index_t>(sizeof(S))};
   bool same = true;
@@ -363,15 +359,13 @@ template <class S, class E> struct whole_statement {
   template <int... K> TTENSOR_INLINE static void drop_each(const operands& o, int_list<K...>) { mem::drop_each(mem::one_hold{o.word[K]}...); }
   template <int... K> TTENSOR_INLINE static bool may_write(const store<S>& out, const operands& o, int_list<K...>) { return out.block() && eval_detail::only_held_by(out, o.word[K]...); }
   TTENSOR_NOINLINE static void planned(store<S>& out, dims<R>& extent, const E e) {  // a copy: the expression may live in registers
-    whole_operands<planes, R> o(e);
-    eval_detail::run_whole<S, R>(out, extent, constants, o.ptr, o.own);
+    eval_detail::run_whole<S, R>(out, extent, constants, &e);
   }
   TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, const E& e) {
     if constexpr (is_short) {
       if (TTENSOR_UNLIKELY(!run<false>(out, extent, e))) planned(out, extent, e);
     } else {
-      whole_operands<planes, R> o(e);
-      eval_detail::run_whole<S, R>(out, extent, constants, o.ptr, o.own);
+      eval_detail::run_whole<S, R>(out, extent, constants, __builtin_addressof(e));
     }
   }
   /// The same of an expression that is not used again.
@@ -383,10 +377,14 @@ template <class S, class E> struct whole_statement {
         return;
       }
       planned(out, extent, t);
+      e.give_up();  // its elements may be those that were written
     } else {
+      struct guard {
+        owned<E>& e;
+        ~guard() { e.give_up_in_place(); }
+      } const used_up{e};
       assign(out, extent, t);
     }
-    e.give_up();  // its elements may be those that were written
   }
 };
 

@@ -17,7 +17,7 @@ TTENSOR_BEGIN
 #define TTENSOR_KNOWN_ARRAY(T, R)                                                                       \
   TTENSOR_KNOWN store<T> eval_detail::run_fresh<T, R>(run::statement_planes<R>&);                       \
   TTENSOR_KNOWN void eval_detail::run_into<T, R>(store<T>&, dims<R>&, run::statement_planes<R>&, bool); \
-  TTENSOR_KNOWN void eval_detail::run_whole<T, R>(store<T>&, dims<R>&, const run::statement_type&, char**, dims<R>*);
+  TTENSOR_KNOWN void eval_detail::run_whole<T, R>(store<T>&, dims<R>&, const run::statement_type&, const void*);
 #define TTENSOR_KNOWN_ELEMENT(T)                                                    \
   TTENSOR_KNOWN store<T> store<T>::value() const;                                   \
   TTENSOR_KNOWN void store<T>::detach();                                            \
