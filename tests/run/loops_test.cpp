@@ -105,6 +105,21 @@ template <class T, int R> void compare_layouts(int rounds) {
     CHECK(wrong == 0);
   }
 }
+/// A transposed operand, read and written, whose rows and columns fill several tiles and a part of one.
+template <class T> void compare_transposes(index_t rows, index_t columns) {
+  tt::tensor<T, 2> a(rows, columns), b(columns, rows), y(rows, columns), z(columns, rows);
+  for (index_t i = 0; i < a.size(); ++i) a.data()[i] = whole<T>(), b.data()[i] = whole<T>();
+  const tt::layout_map<2> turned{0, {{rows, columns}}, {{1, rows}}};
+  y = a + tt::view_of<const T, 2>(b.elements().alias(), turned);
+  tt::view_of<T, 2>(z.elements().alias(), turned) = a + tt::view_of<const T, 2>(b.elements().alias(), turned);
+  index_t wrong = 0;
+  for (index_t i = 0; i < rows; ++i)
+    for (index_t j = 0; j < columns; ++j) {
+      const T want = static_cast<T>(std::as_const(a)(i, j) + std::as_const(b)(j, i));
+      wrong += !(std::as_const(y)(i, j) == want) || !(std::as_const(z)(j, i) == want);
+    }
+  CHECK(wrong == 0);
+}
 template <class T, int R> void compare_sums(int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const auto e = random_extents<R>();
@@ -137,7 +152,7 @@ template <class T, class F> void windows(F f) {
   const auto whole_result = eval(f(x, z));
   const auto* want = whole_result.data();
   index_t wrong = 0;
-  for (index_t n = 0; n <= 70; ++n)
+  for (index_t n = 0; n <= 100; ++n)  // longer than five packs of 16
     for (const index_t o : {index_t(0), index_t(1), index_t(7), index_t(33)}) {
       const tt::range window(o, o + n);
       const auto part = eval(f(x(window), z(window)));
@@ -169,6 +184,13 @@ TEST_CASE("fresh, written through and in-place statements agree with element loo
 }
 TEST_CASE("16-bit elements") {
   compare_layouts<tt::half, 2>(40), compare_layouts<tt::bfloat16, 1>(40);
+}
+TEST_CASE("transposes larger than a tile") {
+  for (const index_t rows : {1, 16, 17, 40, 300})
+    for (const index_t columns : {1, 256, 263, 530}) {
+      compare_transposes<float>(rows, columns), compare_transposes<double>(rows, columns);
+      compare_transposes<std::int16_t>(rows, columns), compare_transposes<tt::half>(rows, columns);
+    }
 }
 TEST_CASE("sums over any axis of any layout are exact on whole numbers") {
   compare_sums<double, 1>(40), compare_sums<float, 2>(80), compare_sums<std::int32_t, 2>(40), compare_sums<float, 3>(60);

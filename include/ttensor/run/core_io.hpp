@@ -242,7 +242,7 @@ TTENSOR_BODIES_END
 
 /// Rows of N-lane packs over the planes of `Table`: `compute(p)` gives a value for the addresses p, `store(value, p)`
 /// writes it. Leftover elements are computed by the same pack code: the last N elements of the row as one pack, before
-/// anything is written, because a plane may be read and written; rows shorter than a pack in a staging buffer. Addresses
+/// any of them is written, because a plane may be read and written; rows shorter than a pack in a staging buffer. Addresses
 /// in `places` are only indexed by constants and never escape, so that they stay in registers.
 template <class Table, int N> struct strip {
   static constexpr int P = Table::count;
@@ -288,23 +288,23 @@ template <class Table, int N> struct strip {
   TTENSOR_INLINE static void down(places& p, const index_t* bytes) { down(p, bytes, moving{}); }
   TTENSOR_INLINE static places plus(const places& p, index_t elements) { return plus(p, elements, moving{}); }
   TTENSOR_INLINE static bool contiguous(const cursor* c) { return contiguous(c, moving{}); }
-  /// All planes contiguous, n >= N: addresses are one index away from their planes.
+  /// All planes contiguous, n >= N: addresses are one index away from their planes. The pack that overlaps with the last one is computed
+  /// and stored before that one is stored; before the loop it would read where the statement before has just written, modulo a page.
   template <int Unroll, class Compute, class Store> TTENSOR_INLINE static void flat(const places& p, index_t n, Compute&& compute, Store&& store) {
-    using V = decltype(compute(p));
-    V held{};
-    if (n % N != 0) held = compute(plus(p, n - N));
+    const index_t last = n - N;
     index_t i = 0;
     if constexpr (Unroll > 1)
-      for (; i + Unroll * N <= n; i += Unroll * N)
+      for (const index_t end = n % N == 0 ? n : last; i + Unroll * N <= end; i += Unroll * N)
         TTENSOR_UNROLL for (int j = 0; j < Unroll; ++j) {
           const places q = plus(p, i + j * N);
           store(compute(q), q);
         }
-    for (; i + N <= n; i += N) {
+    for (; i <= last; i += N) {
       const places q = plus(p, i);
-      store(compute(q), q);
+      const auto v = compute(q);
+      if (TTENSOR_UNLIKELY(i > last - N && i != last)) store(compute(plus(p, last)), plus(p, last));
+      store(v, q);
     }
-    if (n % N != 0) store(held, plus(p, n - N));
   }
   /// Any steps and lengths. One copy of the body serves all turns.
   template <class Compute, class Store> TTENSOR_INLINE static void stepped(const cursor* from, index_t n, Compute&& compute, Store&& store) {

@@ -36,7 +36,7 @@ class driver {
     const int in = s_.rank - 1;
     for (int p = 0; p < s_.planes; ++p) strided_ = strided_ || (s_.plane[p].stride[in] != 0 && s_.plane[p].stride[in] != 1);
     if (strided_ && reorder && in > 0) pair_axes();
-    across_ = in == 0 || s_.extent[in - 1] == 1 ? walker::tile * 8 : walker::tile;
+    across_ = in == 0 || s_.extent[in - 1] == 1 ? walker::tile * 8 : walker_.across();
   }
   // The axis along which a strided plane is contiguous becomes the other axis of the tiles.
   void pair_axes() {

@@ -157,7 +157,11 @@ class walker {
       if (d < 0) return;
     }
   }
-  static constexpr index_t tile = 64;  // elements of a tile each way
+  static constexpr index_t tile = 64;  // elements of a sum's tile each way: it decides the order of additions
+  // Other tiles hold as many in long rows, which the processor fetches ahead (transposes of 1000 rows take a third to a half), and no
+  // more rows than a cache line holds floats, so that a line of a transposed plane is read at once.
+  index_t rows() const { return accumulates_ ? tile : tile / 4; }
+  index_t across() const { return accumulates_ ? tile : tile * 4; }
 
  private:
   index_t step(int p) const { return s_.plane[p].stride[s_.rank - 1] == 0 ? 0 : index_t(s_.lanes) * s_.plane[p].bytes; }
@@ -190,11 +194,12 @@ class walker {
   // scattered. The tiles' heights are multiples of every row group that a kernel may form.
   void tiles(index_t width, index_t height, index_t across) {
     std::size_t need = 0;
+    const index_t rows = height < this->rows() ? height : this->rows();
     for (int p = 0; p < s_.planes; ++p)
-      if (through_tile(p)) need += static_cast<std::size_t>((height < tile ? height : tile) * across * s_.plane[p].bytes + 64);
+      if (through_tile(p)) need += static_cast<std::size_t>(rows * across * s_.plane[p].bytes + 64);
     if (need > room_.bytes) room_.take(need);
-    for (index_t i = 0; i < height; i += tile)
-      for (index_t j = 0; j < width; j += across) one_tile(i, j, height - i < tile ? height - i : tile, width - j < across ? width - j : across);
+    for (index_t i = 0; i < height; i += rows)
+      for (index_t j = 0; j < width; j += across) one_tile(i, j, height - i < rows ? height - i : rows, width - j < across ? width - j : across);
   }
   void one_tile(index_t i, index_t j, index_t h, index_t w) {
     const int in = s_.rank - 1;

@@ -22,37 +22,40 @@ template <class V, int W, int H> TTENSOR_INLINE void rounds(V* q) {
   if constexpr (2 * H < W) rounds<V, W, 2 * H>(q);
 }
 #endif
-/// to(y, x) = from(x, y): columns of `from` (h elements of Bytes, contiguous) become rows of `to`.
+/// to(y, x) = from(x, y): columns of `from` (h elements of Bytes, contiguous) become rows of `to`. Column by column: rows of a power of
+/// two bytes meet in the cache, so a line of `from` may not be there when it is read again later.
 template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const char* from, index_t from_column, index_t h, index_t w) {
   constexpr int B = static_cast<int>(sizeof(U));
   [[maybe_unused]] constexpr int W = TTENSOR_SIMD_BYTES / B;
-  index_t y = 0;
+  index_t x = 0;
 #if TTENSOR_HAS_REGISTERS
   if constexpr (W > 1) {
     typedef U V __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
-    for (; y + W <= h; y += W) {
-      index_t x = 0;
-      for (; x + W <= w; x += W) {
+    for (; x + W <= w; x += W) {
+      index_t y = 0;
+      for (; y + W <= h; y += W) {
+        const char* p = from + x * from_column + y * B;
+        char* r = to + y * to_row + x * B;
         V q[W];
-        TTENSOR_UNROLL for (int k = 0; k < W; ++k) __builtin_memcpy(&q[k], from + (x + k) * from_column + y * B, sizeof(V));
+        TTENSOR_UNROLL for (int k = 0; k < W; ++k, p += from_column) __builtin_memcpy(&q[k], p, sizeof(V));
         rounds<V, W, 1>(q);
-        TTENSOR_UNROLL for (int k = 0; k < W; ++k) __builtin_memcpy(to + (y + k) * to_row + x * B, &q[k], sizeof(V));
+        TTENSOR_UNROLL for (int k = 0; k < W; ++k, r += to_row) __builtin_memcpy(r, &q[k], sizeof(V));
       }
-      for (; x < w; ++x)
-        for (int k = 0; k < W; ++k) __builtin_memcpy(to + (y + k) * to_row + x * B, from + x * from_column + (y + k) * B, B);
+      for (; y < h; ++y)
+        for (int k = 0; k < W; ++k) __builtin_memcpy(to + y * to_row + (x + k) * B, from + (x + k) * from_column + y * B, B);
     }
   }
 #endif
-  for (; y < h; ++y)
-    for (index_t x = 0; x < w; ++x) __builtin_memcpy(to + y * to_row + x * B, from + x * from_column + y * B, B);
+  for (; x < w; ++x)
+    for (index_t y = 0; y < h; ++y) __builtin_memcpy(to + y * to_row + x * B, from + x * from_column + y * B, B);
 }
 }  // namespace transpose_detail
 
 inline void transpose_copy(int bytes, char* to, index_t to_row, const char* from, index_t from_column, index_t h, index_t w) {
   if (bytes == 4) return transpose_detail::copy<std::uint32_t>(to, to_row, from, from_column, h, w);
   if (bytes == 8) return transpose_detail::copy<std::uint64_t>(to, to_row, from, from_column, h, w);
-  for (index_t y = 0; y < h; ++y)
-    for (index_t x = 0; x < w; ++x) std::memcpy(to + y * to_row + x * bytes, from + x * from_column + y * bytes, static_cast<std::size_t>(bytes));
+  for (index_t x = 0; x < w; ++x)
+    for (index_t y = 0; y < h; ++y) std::memcpy(to + y * to_row + x * bytes, from + x * from_column + y * bytes, static_cast<std::size_t>(bytes));
 }
 
 }  // namespace run
