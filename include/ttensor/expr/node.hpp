@@ -135,10 +135,7 @@ template <class E> struct owned : E, expr::root {
     return *this;
   }
   /// Drops what it holds: it was used up.
-  TTENSOR_INLINE void give_up() {
-    if (live) drop_all();
-    live = false;
-  }
+  TTENSOR_INLINE void give_up() { const owned gone(static_cast<owned&&>(*this)); }
   /// The same of a tree in memory.
   TTENSOR_INLINE void give_up_in_place() {
     if constexpr (expr::begins_with_hold_v<E>) {
@@ -148,14 +145,10 @@ template <class E> struct owned : E, expr::root {
       give_up();
     }
   }
-  TTENSOR_INLINE ~owned() {
-    if (live) drop_all();
-  }
-
- private:
   // The words are copied: a tree whose address is never taken lives in registers, and one that is used up by a larger one is known to be, so
   // that dropping it is not compiled.
-  TTENSOR_INLINE void drop_all() {
+  TTENSOR_INLINE ~owned() {
+    if (!live) return;
     mem::hold words[E::holds];
     expr::hold_list list{words};
     this->each_hold(list);
