@@ -94,14 +94,16 @@ function(ttensor_component_blas choice)
   endif()
 endfunction()
 
-set(_ttensor_runtime_source "${CMAKE_CURRENT_LIST_DIR}/ttensor_runtime.cpp")
 function(ttensor_component_runtime)
+  set(source "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/ttensor_runtime.cpp")
+  # It must see no other header of ttensor first. Such properties hold in one directory: docs/packaging.md.
+  set_source_files_properties("${source}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
   if(TARGET ttensor::runtime)
     return()
   endif()
   _ttensor_add_component(runtime)
   target_compile_definitions(${target} INTERFACE TTENSOR_RUNTIME)
-  target_sources(${target} INTERFACE "${_ttensor_runtime_source}")
+  target_sources(${target} INTERFACE "${source}")
 endfunction()
 
 function(ttensor_component_device choice)

@@ -24,10 +24,9 @@ struct region {
   }
 };
 /// add_strided for planes with batch axes, which `from` may have fewer of.
-TTENSOR_ONCE void add_planes(const adjoint_plane* to, const region& at, const adjoint_plane* from, const region& part, int planes, int levels, int bytes,
+void add_planes(const adjoint_plane* to, const region& at, const adjoint_plane* from, const region& part, int planes, int levels, int bytes,
                              void (*add)(char*, const index_t*, const char*, const index_t*, const index_t*, int));
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void add_planes(const adjoint_plane* to, const region& at, const adjoint_plane* from, const region& part, int planes, int levels, int bytes,
                              void (*add)(char*, const index_t*, const char*, const index_t*, const index_t*, int)) {
   for (int k = 0; k < planes; ++k) {
@@ -42,7 +41,6 @@ TTENSOR_BODY void add_planes(const adjoint_plane* to, const region& at, const ad
     add(to[k].ptr + at.offset * bytes, stride, from[k].ptr + part.offset * bytes, step, extent, rank);
   }
 }
-TTENSOR_BODIES_END
 #endif
 /// f(plane of `to`, where, plane of `from`, which part) for all taped planes; batch axes outside the tape lead both regions.
 template <class X, class F> void each_pair(store<var<X>>& to, const region& at, const store<var<X>>& from, const region& part, F&& f) { f(to, at, from, part); }

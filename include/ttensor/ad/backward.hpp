@@ -85,10 +85,10 @@ template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t*
     for (index_t i = 0; i < n; ++i) to[i * s] = static_cast<T>(to[i * s] + from[i * f]);
 }
 /// Row-major strides over `extent`, 0 where the extent is 1 and on the first `skip` axes; returns the number of elements.
-TTENSOR_ONCE index_t row_major(index_t* stride, const index_t* extent, int rank, int skip);
+index_t row_major(index_t* stride, const index_t* extent, int rank, int skip);
 /// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
 /// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds.
-TTENSOR_ONCE void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum);
+void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum);
 
 struct leaf_axes {
   const index_t *extent, *stride;
@@ -114,7 +114,7 @@ struct leaf_noter {
   }
 
   /// Makes a value last. Elements of a fixed tensor or of borrowed memory have no holder: the tape takes a copy, row-major.
-  TTENSOR_ONCE void hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const;
+  void hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const;
 
  private:
   template <int R> struct own {  // axes of the leaf itself
@@ -130,12 +130,11 @@ struct leaf_noter {
     for (int d = 0; d < rank; ++d) to[d] = 0;
     for (int d = 0; d < a.count; ++d) to[d < a.batch ? first + d : rank - a.count + d] = a.extent[d] == 1 ? 0 : a.stride[d];
   }
-  TTENSOR_ONCE void target(std::uint64_t on, const back_target& t, const leaf_axes& a);
-  TTENSOR_ONCE void value(const void* ptr, mem::block* holder, int bytes, bool uniform, const leaf_axes& a);
+  void target(std::uint64_t on, const back_target& t, const leaf_axes& a);
+  void value(const void* ptr, mem::block* holder, int bytes, bool uniform, const leaf_axes& a);
 };
 
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY index_t row_major(index_t* stride, const index_t* extent, int rank, int skip) {
   index_t n = 1;
   for (int d = rank - 1; d >= skip; --d) {
@@ -315,7 +314,6 @@ TTENSOR_BODY void leaf_noter::value(const void* ptr, mem::block* holder, int byt
   else if (kept >> leaf & 1u) s.ptr = ptr;
   if (s.ptr && save) (this->*save)(s, stride, holder, bytes, a);
 }
-TTENSOR_BODIES_END
 #endif
 
 }  // namespace ad

@@ -107,9 +107,8 @@ template <class S, int R, class Prog, class... L, class X> struct gradient_table
 };
 
 /// Runs a backward loop into arrays of their own, to which the targets of the record are changed.
-TTENSOR_ONCE void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots);
+void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots);
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots) {
   slot_base* to[run::max_planes];
   for (int k = 0; k < p.count; ++k) {
@@ -142,7 +141,6 @@ TTENSOR_BODY void run_apart(const back_layout& l, const back_record& r, slot_bas
     for (int d = 0; d < p.inner; ++d) p.extent[k * p.full + d] = plane[0].extent[d];
   }
 }
-TTENSOR_BODIES_END
 #endif
 
 }  // namespace ad

@@ -90,9 +90,8 @@ template <class S, class E> struct statement_node final : tape_node {
   void backward(tape& t) override { run_node<X>(t, record::layout, r.view(), out, out_stride); }
 };
 /// Slots that something flowed back to, null for the others; false if there is none.
-TTENSOR_ONCE bool live_slots(tape& t, const std::uint32_t* out, int n, slot_base** to);
+bool live_slots(tape& t, const std::uint32_t* out, int n, slot_base** to);
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY bool live_slots(tape& t, const std::uint32_t* out, int n, slot_base** to) {
   bool any = false;
   for (int k = 0; k < n; ++k) {
@@ -102,7 +101,6 @@ TTENSOR_BODY bool live_slots(tape& t, const std::uint32_t* out, int n, slot_base
   }
   return any;
 }
-TTENSOR_BODIES_END
 #endif
 template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride) {
   slot_base* cotangent[run::max_planes];

@@ -96,8 +96,8 @@ struct statistics {
   std::uint64_t nodes = 0, backward_loops = 0;
 };
 inline constinit thread_local statistics stats{};
-[[noreturn]] TTENSOR_ONCE void not_live();
-[[noreturn]] TTENSOR_ONCE void mixed_levels();
+[[noreturn]] void not_live();
+[[noreturn]] void mixed_levels();
 }  // namespace tapes
 
 class tape {
@@ -118,12 +118,12 @@ class tape {
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
   const void* frame = nullptr;  // of the call that records: locals of younger frames die before the sweep
 
-  TTENSOR_ONCE tape();
+  tape();
   tape(const tape&) = delete;
-  TTENSOR_ONCE ~tape();
+  ~tape();
   bool recording() const { return recording_; }
   /// Starts or stops recording, on this thread. A tape that does not record may be swept and dropped by another thread.
-  TTENSOR_ONCE void record(bool on);
+  void record(bool on);
   /// The tape with this serial number if it records on this thread, or null.
   static tape* recording_as(std::uint64_t serial) {
     tape* t = tapes::newest;
@@ -131,7 +131,7 @@ class tape {
     return t;
   }
   /// The same; level_error if there is none.
-  TTENSOR_ONCE static tape& find(std::uint64_t serial);
+  static tape& find(std::uint64_t serial);
   template <class X> TTENSOR_NOINLINE std::uint32_t new_slot(index_t size) {
     slot_base* s = memory_.make<adjoint_slot<X>>();
     s->size = size;
@@ -195,7 +195,7 @@ class tape {
     for (pool_base* e = pools_; e; e = e->next, ++i) e->rewind(i < p.entries.size() ? p.entries[i] : 0);
   }
   /// Runs the nodes recorded since, newest first.
-  TTENSOR_ONCE void sweep_since(const position& p);
+  void sweep_since(const position& p);
 
  private:
   void drop_until(tape_node* n) {
@@ -210,7 +210,7 @@ class tape {
     slots_.resize(from);
   }
   template <class Pool> static constexpr char pool_key = 0;
-  TTENSOR_ONCE pool_base* find_pool(const char* key);
+  pool_base* find_pool(const char* key);
   template <class Pool> TTENSOR_NOINLINE pool_base* other_pool() {
     if (pool_base* p = known_pool<Pool>()) return p;
     pool_base** last = &pools_;
@@ -252,7 +252,6 @@ TTENSOR_NOINLINE inline bool holds_younger_address(const tape& t, const void* ob
 }
 
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 namespace tapes {
 TTENSOR_BODY void not_live() {
   raise<level_error>("[var] a value of a transform that has ended, or of another thread, was used in a recorded operation; return it from the "
@@ -301,7 +300,6 @@ TTENSOR_BODY tape::pool_base* tape::find_pool(const char* key) {
   if (p) last_key_ = key, last_pool_ = p;
   return p;
 }
-TTENSOR_BODIES_END
 #endif
 
 /// Names a slot of a tape that may have ended; shared by the tensors, views and leaves that stand for one taped value.

@@ -7,7 +7,7 @@
 TTENSOR_BEGIN
 
 /// Gives the memory of a tape back.
-TTENSOR_ONCE void give_memory(void* p, std::size_t bytes, mem::memory_resource* from) noexcept;
+void give_memory(void* p, std::size_t bytes, mem::memory_resource* from) noexcept;
 
 /// Room for a sequence, of bytes: one code for all element types. Whatever a tape keeps may be moved as bytes.
 class growing_room {
@@ -18,7 +18,7 @@ class growing_room {
 
  protected:
   ~growing_room() { release(); }
-  TTENSOR_ONCE void grow(std::size_t n, std::size_t element);  // to n elements of so many bytes
+  void grow(std::size_t n, std::size_t element);  // to n elements of so many bytes
   void release() {
     if (data_) give_memory(data_, bytes_, from_);
   }
@@ -82,21 +82,20 @@ class arena {
   char* bytes(std::size_t n) { return static_cast<char*>(take(n, 16)); }
   template <class T, class... A> T* make(A&&... a) { return new (take(sizeof(T), alignof(T))) T(static_cast<A&&>(a)...); }
   mark position() const { return {last_, free_}; }
-  TTENSOR_ONCE void rewind(const mark& m);
+  void rewind(const mark& m);
 
  private:
   struct chunk {
     chunk* earlier;
     std::size_t bytes;
   };
-  TTENSOR_ONCE void* take(std::size_t bytes, std::size_t align);
-  TTENSOR_ONCE void grow(std::size_t bytes);
+  void* take(std::size_t bytes, std::size_t align);
+  void grow(std::size_t bytes);
   chunk* last_ = nullptr;
   char *free_ = nullptr, *end_ = nullptr;  // of the last chunk
 };
 
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void give_memory(void* p, std::size_t bytes, mem::memory_resource* from) noexcept { mem::give_bytes(p, bytes, from); }
 TTENSOR_BODY void growing_room::grow(std::size_t n, std::size_t element) {
   std::size_t bytes = (n > 2 * capacity_ ? n : 2 * capacity_) * element;
@@ -135,7 +134,6 @@ TTENSOR_BODY void arena::grow(std::size_t bytes) {
   free_ = p + sizeof(chunk);
   end_ = p + size;
 }
-TTENSOR_BODIES_END
 #endif
 
 TTENSOR_END

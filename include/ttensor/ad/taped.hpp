@@ -63,14 +63,12 @@ template <class T, int N, int R, class F> void each_region(store<dual<T, N>>& s,
 }
 
 /// Throws when the active leaves of an expression are on several tapes; 0 when the one they are on records nothing.
-TTENSOR_ONCE std::uint64_t checked_serial(std::uint64_t serial, bool mixed);
+std::uint64_t checked_serial(std::uint64_t serial, bool mixed);
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY std::uint64_t checked_serial(std::uint64_t serial, bool mixed) {
   if (mixed) tapes::mixed_levels();
   return serial <= tapes::silent ? 0 : serial;
 }
-TTENSOR_BODIES_END
 #endif
 struct serial_finder {
   std::uint64_t& serial;

@@ -75,32 +75,17 @@
 #else
 #define TTENSOR_UNROLL _Pragma("GCC unroll 64")
 #endif
-// Functions that know nothing of the user's program are declared with ONCE and defined with BODY, between BODIES_BEGIN and BODIES_END.
-// Header-only they are inline, and each file compiles those that it needs. With TTENSOR_RUNTIME (CMake: ttensor::runtime) the headers only
-// declare them, and <ttensor/runtime.hpp> defines them; weakly, so that libraries which bring them may be linked together. KNOWN does the
-// same for templates of common arguments. A .cu file has an instruction set of its own (below), and so code of its own.
+// Functions that know nothing of the user's program are declared plainly and defined with BODY, where there is one. Header-only they are
+// inline, and each file compiles those that it needs. With TTENSOR_RUNTIME (CMake: ttensor::runtime) the headers only declare them, and
+// <ttensor/runtime.hpp> defines them; weakly, so that libraries which bring them may be linked together. KNOWN does the same for templates
+// of common arguments. A .cu file has an instruction set of its own (below), and so code of its own.
 #if defined(TTENSOR_RUNTIME_SOURCE)
-#define TTENSOR_ONCE __attribute__((noinline, weak))
-#define TTENSOR_BODY
+#define TTENSOR_BODY __attribute__((noinline, weak))
 #define TTENSOR_KNOWN template
 #elif defined(TTENSOR_RUNTIME) && !defined(__CUDACC__)
-#define TTENSOR_ONCE TTENSOR_NOINLINE
 #define TTENSOR_KNOWN extern template
 #else
-#if defined(__CUDACC__)  // which says inline where g++ would warn that both are said
-#define TTENSOR_ONCE
-#else
-#define TTENSOR_ONCE TTENSOR_NOINLINE
-#endif
-#define TTENSOR_BODY inline
-#endif
-// g++ warns of `inline` after `noinline`, which is what is meant.
-#if defined(TTENSOR_BODY) && !defined(__clang__)
-#define TTENSOR_BODIES_BEGIN _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")
-#define TTENSOR_BODIES_END _Pragma("GCC diagnostic pop")
-#else
-#define TTENSOR_BODIES_BEGIN
-#define TTENSOR_BODIES_END
+#define TTENSOR_BODY TTENSOR_NOINLINE inline
 #endif
 #define TTENSOR_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TTENSOR_UNLIKELY(x) __builtin_expect(!!(x), 0)

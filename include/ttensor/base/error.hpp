@@ -17,7 +17,7 @@ class message {
   message(const char* s = "") { append(s); }
   template <class S> requires requires(const S& s) { { s.c_str() } -> std::same_as<const char*>; }  // a std::string will do
   message(const S& s) : message(s.c_str()) {}
-  TTENSOR_ONCE message(const message& o) noexcept;
+  message(const message& o) noexcept;
   message(message&& o) noexcept : text_(std::exchange(o.text_, nullptr)), size_(std::exchange(o.size_, 0)) {}
   message& operator=(message o) noexcept {
     std::swap(text_, o.text_);
@@ -28,24 +28,22 @@ class message {
   const char* c_str() const noexcept { return text_ ? text_ : ""; }
   message& operator+=(const message& m) { return append(m.c_str()), *this; }
   message& operator+=(const char* s) { return append(s), *this; }
-  TTENSOR_ONCE message& operator+=(char c);
-  TTENSOR_ONCE friend message operator+(message a, const message& b);
+  message& operator+=(char c);
+  friend message operator+(message a, const message& b) { return a += b, static_cast<message&&>(a); }
   friend message operator+(message a, char b) { return a += b, static_cast<message&&>(a); }
 
  private:
-  TTENSOR_ONCE void append(const char* s) noexcept;  // without memory the text stays short
+  void append(const char* s) noexcept;  // without memory the text stays short
   char* text_ = nullptr;
   std::size_t size_ = 0;
 };
-TTENSOR_ONCE message to_message(std::int64_t number);
+message to_message(std::int64_t number);
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY message::message(const message& o) noexcept { append(o.c_str()); }
 TTENSOR_BODY message& message::operator+=(char c) {
   const char s[] = {c, 0};
   return append(s), *this;
 }
-TTENSOR_BODY message operator+(message a, const message& b) { return a += b, static_cast<message&&>(a); }
 TTENSOR_BODY void message::append(const char* s) noexcept {
   const std::size_t more = std::strlen(s);
   if (more == 0) return;
@@ -60,7 +58,6 @@ TTENSOR_BODY message to_message(std::int64_t number) {
   std::snprintf(digits, sizeof digits, "%lld", static_cast<long long>(number));
   return digits;
 }
-TTENSOR_BODIES_END
 #endif
 
 class error : public std::exception {
@@ -93,9 +90,8 @@ struct format_error : error { using error::error; };   // TT-F: a file whose con
 
 TTENSOR_BEGIN
 // Text builders: out of line, so that a check costs one compare and one cold call.
-TTENSOR_ONCE message shape_text(const index_t* extents, int rank);
+message shape_text(const index_t* extents, int rank);
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY message shape_text(const index_t* extents, int rank) {
   char text[24 * 16], *at = text;
   *at++ = '(';
@@ -103,7 +99,6 @@ TTENSOR_BODY message shape_text(const index_t* extents, int rank) {
   std::snprintf(at, 4, rank == 1 ? ",)" : ")");
   return text;
 }
-TTENSOR_BODIES_END
 #endif
 template <class Error> [[noreturn]] TTENSOR_NOINLINE void raise(message text) { TTENSOR_THROW(Error(std::move(text))); }
 #if defined(TTENSOR_KNOWN)

@@ -99,10 +99,9 @@ template <class E> inline constexpr bool begins_with_hold_v = E::holds == 0;
 template <class T, int R> inline constexpr bool begins_with_hold_v<whole_leaf<T, R>> = true;
 template <class Op, class... A> inline constexpr bool begins_with_hold_v<node<Op, A...>> = std::is_standard_layout_v<node_operands<A...>> && (begins_with_hold_v<A> && ...);
 /// Drops what the operands of such a tree hold.
-TTENSOR_ONCE void drop_tree(const void* tree, const shape_step* step, int holds) noexcept;
-[[noreturn]] TTENSOR_ONCE void moved_from();
+void drop_tree(const void* tree, const shape_step* step, int holds) noexcept;
+[[noreturn]] void moved_from();
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void drop_tree(const void* tree, const shape_step* step, int holds) noexcept {
   mem::hold words[64];
   for (int n = 0; n < holds;) {
@@ -116,7 +115,6 @@ TTENSOR_BODY void drop_tree(const void* tree, const shape_step* step, int holds)
 TTENSOR_BODY void moved_from() {
   raise<error>("[expression] this expression was moved from, or used up by the expression that took it with std::move; copy it instead [TT-E01]");
 }
-TTENSOR_BODIES_END
 #endif
 }  // namespace expr
 /// The root of a tree. The leaves of a tree say what they hold and count nothing; the root counts and drops for all of them, so that

@@ -23,7 +23,7 @@ template <class E> inline constexpr auto step_table = [] {
   steps_of<E>::write(to, 0);
   return table;
 }();
-[[noreturn]] TTENSOR_ONCE void shapes_differ(const shape_step* step, const index_t* own, int axes);
+[[noreturn]] void shapes_differ(const shape_step* step, const index_t* own, int axes);
 /// shape: ones, which become the shape that `count` lists of `axes` extents broadcast to. Throws where they do not.
 TTENSOR_INLINE void broadcast(index_t* shape, int axes, const shape_step* steps, const index_t* own, int count) {
   bool ok = true;
@@ -54,7 +54,6 @@ template <class E> struct operand_extents {
 };
 
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 struct operand_shape {
   index_t extent[16];
   int rank;
@@ -104,7 +103,6 @@ TTENSOR_BODY void shapes_differ(const shape_step* step, const index_t* own, int 
   fold_shape(s, step, own, axes);
   __builtin_unreachable();
 }
-TTENSOR_BODIES_END
 #endif
 }  // namespace expr
 

@@ -69,9 +69,9 @@ inline void release_local(block* b) noexcept {  // on the owner thread, or with 
 }
 inline void destroy(block* b) noexcept { give_bytes(b, b->bytes, b->from); }
 
-TTENSOR_ONCE void settle_mail(bool closing) noexcept;
-TTENSOR_ONCE void register_thread();
-TTENSOR_ONCE void release_foreign(block* b) noexcept;
+void settle_mail(bool closing) noexcept;
+void register_thread();
+void release_foreign(block* b) noexcept;
 
 /// What can be held beside blocks: anything with a count of its own, on one thread.
 struct counted {
@@ -119,7 +119,7 @@ class block_ref {
     return h;
   }
 
-  TTENSOR_ONCE static void drop(block* b, bool local) noexcept;
+  static void drop(block* b, bool local) noexcept;
 
  private:
   block* b_ = nullptr;
@@ -148,7 +148,7 @@ struct bare_hold {
   }
   TTENSOR_INLINE block* get() const { return block_of(word); }
 };
-TTENSOR_ONCE void drop_other_hold(hold h) noexcept;
+void drop_other_hold(hold h) noexcept;
 TTENSOR_INLINE void drop_unmarked(hold h) noexcept {
   block* b = reinterpret_cast<block*>(h);
   if (TTENSOR_LIKELY(b->owner == this_thread)) {
@@ -183,7 +183,7 @@ struct one_hold {
   TTENSOR_INLINE std::int64_t count_down() const { return holds(*this).count_down(); }
   TTENSOR_INLINE void count_up() const { holds(*this).count_up(); }
 };
-TTENSOR_ONCE void drop_each_slowly(const holds* h, int n) noexcept;
+void drop_each_slowly(const holds* h, int n) noexcept;
 /// Few holds, by value: a tree that passes them keeps no memory. All that is not common leaves by one
 /// exit, so that the rest saves no registers.
 template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
@@ -196,9 +196,9 @@ template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
   drop_each_slowly(all, sizeof...(H));
 }
 template <int... I> TTENSOR_INLINE void drop_array(const hold* h, std::integer_sequence<int, I...>) noexcept { drop_each(one_hold{h[I]}...); }
-TTENSOR_ONCE void drop_holds(const hold* h, int n) noexcept;
+void drop_holds(const hold* h, int n) noexcept;
 /// Takes the same thing once more.
-TTENSOR_ONCE hold hold_again(hold h) noexcept;
+hold hold_again(hold h) noexcept;
 
 /// Counted on one thread: a C with a count `holders` that starts at 1, such as what a tensor of a scalar kind shares with its views.
 template <class C> class shared_cell {
@@ -250,7 +250,16 @@ class cell_ref {
     return *this;
   }
   ~cell_ref() { reset(); }
-  TTENSOR_ONCE void reset() noexcept;
+  void reset() noexcept {
+    if (!home_) return;
+    if (home_->cell_holders.load(std::memory_order_acquire) == 1 || home_->cell_holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      block* cur = home_->current;
+      if (TTENSOR_LIKELY(cur == home_ && unique())) return destroy_home();
+      block_ref::drop(cur, home_->current_is_local != 0);
+      release_shared(home_);
+    }
+    home_ = nullptr;
+  }
   explicit operator bool() const { return home_ != nullptr; }
   block* current() const { return home_->current; }
   void* data() const { return home_->current->data(); }
@@ -305,7 +314,7 @@ class cell_ref {
     new (&b) block_ref();  // hand over the count
     return p;
   }
-  TTENSOR_ONCE static block* new_block(std::size_t data_bytes);
+  static block* new_block(std::size_t data_bytes);
   void destroy_home() noexcept {
     destroy(home_);
     home_ = nullptr;
@@ -314,7 +323,6 @@ class cell_ref {
 };
 
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void settle_mail(bool closing) noexcept {
   mailboxes& m = mail;
   m.lock.lock();
@@ -411,16 +419,6 @@ TTENSOR_BODY hold hold_again(hold h) noexcept {
   if (h & counted_hold) return ++reinterpret_cast<counted*>(h & ~hold_marks)->holders, h;
   return block_of(h) ? hold_block(block_of(h)) : h;
 }
-TTENSOR_BODY void cell_ref::reset() noexcept {
-  if (!home_) return;
-  if (home_->cell_holders.load(std::memory_order_acquire) == 1 || home_->cell_holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    block* cur = home_->current;
-    if (TTENSOR_LIKELY(cur == home_ && unique())) return destroy_home();
-    block_ref::drop(cur, home_->current_is_local != 0);
-    release_shared(home_);
-  }
-  home_ = nullptr;
-}
 TTENSOR_BODY block* cell_ref::new_block(std::size_t data_bytes) {
   if (TTENSOR_UNLIKELY(this_thread == 0)) register_thread();
   if (TTENSOR_UNLIKELY(mail.pending.load(std::memory_order_relaxed) != 0)) settle_mail(false);
@@ -439,7 +437,6 @@ TTENSOR_BODY block* cell_ref::new_block(std::size_t data_bytes) {
   if (data_bytes % 64 != 0) __builtin_memset(static_cast<char*>(b->data()) + data_bytes / 64 * 64, 0, 64);  // short statements compute whole packs: nothing left there by others
   return b;
 }
-TTENSOR_BODIES_END
 #endif
 
 }  // namespace mem

@@ -27,7 +27,7 @@ inline constinit thread_local std::uint64_t this_thread = 0;
 /// Freed blocks by size class (four classes an octave, so at most a fifth is wasted), at most `limit` bytes in all.
 class block_cache {
  public:
-  [[noreturn]] static TTENSOR_ONCE void throw_bad_alloc();
+  [[noreturn]] static void throw_bad_alloc();
   static constexpr int classes = 4 * 40;
   static constexpr std::size_t limit = std::size_t(192) << 20, page = 4096;
 
@@ -44,10 +44,10 @@ class block_cache {
   // A load waits for an earlier store whose address differs by a multiple of a page: arrays that a statement walks in step must not lie
   // a few lines apart modulo a page, so those of one or two pages begin at the same place in theirs. Larger ones do not: transposes of
   // rows of a page would meet in the cache more often, and the wait is a smaller part of their time.
-  static TTENSOR_ONCE void* from_system(std::size_t bytes);
+  static void* from_system(std::size_t bytes);
   inline void* take(std::size_t& bytes);
   inline void give(void* p, std::size_t bytes) noexcept;
-  TTENSOR_ONCE void trim() noexcept;
+  void trim() noexcept;
 
  private:
   struct link { link* next; };
@@ -58,11 +58,10 @@ inline constinit thread_local block_cache cache;
 
 /// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken, which is whole lines of 64: a
 /// register may be read and written at the start of any block that is not empty, and over its last elements.
-TTENSOR_ONCE void* take_bytes(std::size_t& bytes, memory_resource*& from);
-TTENSOR_ONCE void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept;
+void* take_bytes(std::size_t& bytes, memory_resource*& from);
+void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept;
 
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void block_cache::throw_bad_alloc() { TTENSOR_THROW_BAD_ALLOC(); }
 TTENSOR_BODY void* block_cache::from_system(std::size_t bytes) {
   void* p = nullptr;
@@ -108,7 +107,6 @@ TTENSOR_BODY void* take_bytes(std::size_t& bytes, memory_resource*& from) {
 TTENSOR_BODY void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept {
   from ? from->deallocate(p, bytes) : cache.give(p, bytes);
 }
-TTENSOR_BODIES_END
 #endif
 
 /// Bytes for the time of a block.

@@ -82,15 +82,14 @@ struct back_run {
 
   char* pack_of(char* of, int k) const { return of + (k - f.targets) * f.lanes * 16; }
   bool is_sum(int k) const { return c[k].step == 0; }  // the whole run adds to one element: summed in a pack first
-  TTENSOR_ONCE void open();
-  TTENSOR_ONCE void carry() const;
+  void open();
+  void carry() const;
   // The last elements in a full pack, the last of them repeated. Adjoints are added to zeros here and, as many as there are
   // elements, to where they belong by close, one target after the other: targets may overlap.
-  TTENSOR_ONCE void stage(index_t tail) const;
-  TTENSOR_ONCE void close(index_t packs, index_t tail) const;
+  void stage(index_t tail) const;
+  void close(index_t packs, index_t tail) const;
 };
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void back_run::open() {
   for (int k = 0; k < f.planes; ++k) p[k] = c[k].ptr, step[k] = c[k].step;
   std::memcpy(&fresh, p[f.planes - 1], sizeof fresh);
@@ -136,7 +135,6 @@ TTENSOR_BODY void back_run::close(index_t packs, index_t tail) const {
     if (sum) f.ops[k]->close(c[k].ptr, pack_of(sums, k), pack_of(wide, k));
   }
 }
-TTENSOR_BODIES_END
 #endif
 
 template <class E, int Planes> struct adjoint_target {  // of one active leaf: element type and number of adjoint planes

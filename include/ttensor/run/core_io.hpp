@@ -185,11 +185,10 @@ template <int N, class... L> struct leaf_set {
 /// Before a row whose planes are not all contiguous or that is shorter than a pack of N: inputs with step 0 are repeated
 /// over a pack; with n < N every other plane is staged in a pack whose further lanes repeat its last element. `room` has
 /// 64 bytes and a pack for each plane. Compiled once, not once a statement.
-TTENSOR_ONCE void prepare_row(cursor* to, const cursor* from, const plane_facts* facts, int planes, int lanes, index_t n, char* room);
+void prepare_row(cursor* to, const cursor* from, const plane_facts* facts, int planes, int lanes, index_t n, char* room);
 /// After a row of n < N elements: the staged outputs go where they belong.
-TTENSOR_ONCE void finish_row(const cursor* staged, const cursor* to, const plane_facts* facts, int planes, index_t n);
+void finish_row(const cursor* staged, const cursor* to, const plane_facts* facts, int planes, index_t n);
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 namespace io_detail {
 template <class U> TTENSOR_INLINE U read(const char* p) {
   U x;
@@ -237,7 +236,6 @@ TTENSOR_BODY void finish_row(const cursor* staged, const cursor* to, const plane
   for (int k = 0; k < planes; ++k)
     if (facts[k].output) io_detail::copy_few(to[k].ptr, staged[k].ptr, n * facts[k].bytes);
 }
-TTENSOR_BODIES_END
 #endif
 
 /// Rows of N-lane packs over the planes of `Table`: `compute(p)` gives a value for the addresses p, `store(value, p)`

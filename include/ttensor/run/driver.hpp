@@ -7,12 +7,11 @@ TTENSOR_BEGIN
 namespace run {
 
 /// Runs a kernel that writes its outputs.
-TTENSOR_ONCE void run_map(nest& s, rows_kernel k);
+void run_map(nest& s, rows_kernel k);
 /// The same over n contiguous elements.
-TTENSOR_ONCE void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost);
+void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost);
 
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 class driver {
  protected:
   struct piece {
@@ -149,7 +148,6 @@ TTENSOR_BODY void launch_flat(rows_kernel k, const cursor* c, int planes, int la
   };
   with_team(team, [&] { cutter{k, c, planes, lanes}.run(0, n, team); });
 }
-TTENSOR_BODIES_END
 #endif
 
 }  // namespace run

@@ -6,13 +6,12 @@ TTENSOR_BEGIN
 namespace run {
 
 /// Runs a kernel that writes its outputs along the one axis of n elements.
-TTENSOR_ONCE void run_line(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n);
+void run_line(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n);
 /// Runs a kernel that adds to its outputs along the one axis of s.
-TTENSOR_ONCE void run_line_sum(nest& s, kernel k, const accumulation& a);
-TTENSOR_ONCE void run_line_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
+void run_line_sum(nest& s, kernel k, const accumulation& a);
+void run_line_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
 
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 /// Calls a kernel along one axis. Planes whose stride is not 0 or 1 pass through a buffer.
 class line {
  public:
@@ -121,7 +120,6 @@ TTENSOR_BODY void run_line(const nest_plane* plane, int planes, int lanes, rows_
 }
 TTENSOR_BODY void run_line_sum(nest& s, kernel k, const accumulation& a) { line_sum(s, line(s.plane, s.planes, s.lanes, k), a).run(); }
 TTENSOR_BODY void run_line_sum_of_rows(nest& s, rows_kernel k, const accumulation& a) { line_sum(s, line(s.plane, s.planes, s.lanes, k, true), a).run(); }
-TTENSOR_BODIES_END
 #endif
 
 }  // namespace run

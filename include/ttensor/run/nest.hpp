@@ -56,13 +56,12 @@ struct nest {
 };
 
 /// Drops axes of extent 1, orders axes by the first plane's stride (largest outside), merges axes that every plane walks as one.
-TTENSOR_ONCE void collapse(nest& s, bool reorder);
+void collapse(nest& s, bool reorder);
 
 /// What the driver will do with a collapsed nest.
-TTENSOR_ONCE plan_kind classify(const nest& s);
+plan_kind classify(const nest& s);
 
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void collapse(nest& s, bool reorder) {
   int r = 0;
   for (int d = 0; d < s.rank; ++d) {
@@ -242,7 +241,6 @@ class walker {
   mem::room room_;
   alignas(16) char nowhere_[16]{};
 };
-TTENSOR_BODIES_END
 #endif
 
 }  // namespace run

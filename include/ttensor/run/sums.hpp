@@ -8,11 +8,10 @@ TTENSOR_BEGIN
 namespace run {
 
 /// Runs a kernel that adds to its outputs.
-TTENSOR_ONCE void run_nest_sum(nest& s, kernel k, const accumulation& a);
-TTENSOR_ONCE void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
+void run_nest_sum(nest& s, kernel k, const accumulation& a);
+void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
 
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 class sum_driver : driver {
  public:
   sum_driver(nest& s, rows_kernel k, const accumulation& a) : driver(s, walker(s, k, true)), sum_(&a) {}
@@ -203,7 +202,6 @@ class sum_driver : driver {
 
 TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
 TTENSOR_BODY void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
-TTENSOR_BODIES_END
 #endif
 
 /// A reduction made ready to run: through the planner, into the outputs that were set; after align().

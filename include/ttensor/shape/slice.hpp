@@ -40,14 +40,12 @@ template <class A> inline constexpr bool is_slice_v = std::is_same_v<A, all_t> |
 template <class... A> constexpr int consumed() { return ((std::is_same_v<A, newaxis_t> || std::is_same_v<A, ellipsis_t> ? 0 : 1) + ... + 0); }
 template <int R, class... A> constexpr int sliced_rank() { return R + ((std::is_same_v<A, newaxis_t> ? 1 : is_index_v<A> ? -1 : 0) + ... + 0); }
 
-[[noreturn]] TTENSOR_ONCE void index_failure(const char* op, index_t i, index_t n, int axis);
+[[noreturn]] void index_failure(const char* op, index_t i, index_t n, int axis);
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void index_failure(const char* op, index_t i, index_t n, int axis) {
   raise<index_error>(message("[") + op + "] index " + to_message(i) + " is out of range for axis " + to_message(axis) +
                                        " of extent " + to_message(n) + " [TT-I01]");
 }
-TTENSOR_BODIES_END
 #endif
 inline index_t normalize_index(index_t i, index_t n, int axis, const char* op = "index") {
   if (TTENSOR_UNLIKELY(i < -n || i >= n)) index_failure(op, i, n, axis);

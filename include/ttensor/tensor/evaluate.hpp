@@ -18,13 +18,11 @@ template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const pl
   const int own = Q - levels;
   for (int d = 0; d < own; ++d) to.stride[RT - own + d] = p.extent[levels + d] == 1 ? 0 : p.stride[levels + d];
 }
-[[noreturn]] TTENSOR_ONCE void batch_mismatch(index_t a, index_t b, const char* op = "vmap");
+[[noreturn]] void batch_mismatch(index_t a, index_t b, const char* op = "vmap");
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void batch_mismatch(index_t a, index_t b, const char* op) {
   raise<shape_error>(message("[") + op + "] mapped sizes differ: " + to_message(a) + " and " + to_message(b) + "; mapped axes must have one extent [TT-S05]");
 }
-TTENSOR_BODIES_END
 #endif
 template <int F, int B> TTENSOR_INLINE void set_extent(run::statement_planes<F>& st, const dims<B>& batch, const dims<F - B>& shape) {
   for (int d = 0; d < B; ++d) st.extent[d] = batch[d];

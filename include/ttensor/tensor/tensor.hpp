@@ -101,14 +101,12 @@ template <class S, class E> TTENSOR_INLINE decltype(auto) as_elem(E&& e) {
   if constexpr (expression<D> && !std::is_lvalue_reference_v<E> && std::is_same_v<elem_t<scalar_t<D>>, elem_t<S>>) return static_cast<E&&>(e);
   else return expr::operand<elem_t<S>>(expr::plain(static_cast<E&&>(e)));
 }
-[[noreturn]] TTENSOR_ONCE void fixed_extent(index_t got, index_t want, int d);
+[[noreturn]] void fixed_extent(index_t got, index_t want, int d);
 #if defined(TTENSOR_BODY)
-TTENSOR_BODIES_BEGIN
 TTENSOR_BODY void fixed_extent(index_t got, index_t want, int d) {
   raise<shape_error>("[tensor] extent " + to_message(got) + " on axis " + to_message(d) + ", whose type fixes it to " + to_message(want) +
                             " [TT-S03]");
 }
-TTENSOR_BODIES_END
 #endif
 template <int R> index_t flat_index(const layout_map<R>& m, const index_t (&i)[R > 0 ? R : 1]) {
   index_t at = m.offset;
