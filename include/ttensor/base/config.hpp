@@ -87,6 +87,14 @@
 #else
 #define TTENSOR_BODY TTENSOR_NOINLINE inline
 #endif
+// offsetof of members whose classes have parts of different access, which compilers support and warn of.
+#if defined(__CUDACC__)
+#define TTENSOR_OFFSETS_BEGIN
+#define TTENSOR_OFFSETS_END
+#else
+#define TTENSOR_OFFSETS_BEGIN _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Winvalid-offsetof\"")
+#define TTENSOR_OFFSETS_END _Pragma("GCC diagnostic pop")
+#endif
 #define TTENSOR_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TTENSOR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -67,13 +67,14 @@ template <class Op, class... A> inline constexpr int expr::steps_v<node<Op, A...
 template <class Op, class... A> struct expr::steps_of<node<Op, A...>> {
   static constexpr int offset(int k) {
     using operands = node_operands<A...>;
-    if constexpr (sizeof...(A) > 1 && std::is_standard_layout_v<operands>) {
+TTENSOR_OFFSETS_BEGIN
+    if constexpr (sizeof...(A) > 1)
       if (k == 1) return __builtin_offsetof(operands, b);
-      if constexpr (sizeof...(A) > 2)
-        if (k == 2) return __builtin_offsetof(operands, c);
-      if constexpr (sizeof...(A) > 3)
-        if (k == 3) return __builtin_offsetof(operands, d);
-    }
+    if constexpr (sizeof...(A) > 2)
+      if (k == 2) return __builtin_offsetof(operands, c);
+    if constexpr (sizeof...(A) > 3)
+      if (k == 3) return __builtin_offsetof(operands, d);
+TTENSOR_OFFSETS_END
     return 0;
   }
   static constexpr void write(shape_step*& to, int at) {
@@ -97,7 +98,7 @@ struct hold_again {
 /// Whether every operand that holds something begins with its one hold.
 template <class E> inline constexpr bool begins_with_hold_v = E::holds == 0;
 template <class T, int R> inline constexpr bool begins_with_hold_v<whole_leaf<T, R>> = true;
-template <class Op, class... A> inline constexpr bool begins_with_hold_v<node<Op, A...>> = std::is_standard_layout_v<node_operands<A...>> && (begins_with_hold_v<A> && ...);
+template <class Op, class... A> inline constexpr bool begins_with_hold_v<node<Op, A...>> = (begins_with_hold_v<A> && ...);
 /// Drops what the operands of such a tree hold.
 void drop_tree(const void* tree, const shape_step* step, int holds) noexcept;
 [[noreturn]] void moved_from();

@@ -310,6 +310,7 @@ template <class S, class E> struct whole_statement {
   }
   static constexpr run::statement_type constants{kernel::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged_kernel(), same.v};
   using operands = flat_operands<R, leaves_of_t<E>>;
+  static_assert(expr::begins_with_hold_v<E>);
   static constexpr bool is_short = kernel::unroll > 0 && operands::arrays <= 8 && operands::same_rank;
   /// Short statements of few arrays that all have the shape of the result: one call of the loop, decided in registers.
   template <bool UseUp> TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
