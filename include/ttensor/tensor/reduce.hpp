@@ -105,12 +105,12 @@ template <class Red, class S, class W, class E> struct total_of {
   template <class Prog> using loop = typename with<leaves_of_t<E>>::template loop<Prog>;
   using kernel = loop<program_of<E>>;
   using types = statement<W, E, E::rank, kernel>;
+  using names = merged<E>;
   static constexpr int R = E::rank;
   using operands = flat_operands<R, leaves_of_t<E>>;
 
   /// Few whole tensors of one shape and not too many elements: one call of the loop, decided in registers. False: nothing was done.
   TTENSOR_INLINE static bool run(W& value, const E& e) {
-    using names = merged<E>;
     typename operands::numbers numbers;
     const operands o(e, numbers);
     const index_t n = shape::size(o.extent);
@@ -128,7 +128,10 @@ template <class Red, class S, class W, class E> struct total_of {
     const auto shape = e.shape();
     const index_t n = shape::size(shape);
     if (n == 0) return value;
-    types st(e);
+    run::statement_type type = types::constants;
+    if constexpr (names::exists)
+      if (names::holds(e)) type.kernel = loop<typename names::program>::launch;
+    types st(e, type);
     eval_detail::set_extent<R>(st, dims<0>{}, shape);
     st.align();
     st.set_output(0, &value, dims<R>{});
