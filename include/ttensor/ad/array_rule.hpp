@@ -117,8 +117,7 @@ template <class X> struct array_rule<var<X>> {
       if (serial > tapes::silent) {
         tape& t = tapes::of<X>(serial);
         auto& n = t.push<ad::array_node<X, Op, leaf<X, R>, L...>>(op, y.as_leaf(), a...);
-        n.out = t.new_slot<X>(y.size());
-        s.set_slot(token_ref(serial, n.out));
+        ad::give_slots(t, s, &n.out);
       }
       return tensor<var<X>, R>(static_cast<store<var<X>>&&>(s), y.shape());
     }

@@ -34,8 +34,8 @@ class loose_slots {
 struct gradient_ops {
   slot_base* (*make)(loose_slots& slots, index_t size);
   slot_base* (*wrap)(loose_slots& slots, slot_base& values);  // gradients below the newest tape of X, as scalars X that are not on it
-  void (*number)(slot_base& g, tape& t, std::uint64_t serial, std::uint32_t* id);  // gives the taped planes slots of that tape
-  void (*add)(tape& t, slot_base& g, const gradient_parts& p, int k);              // to where tape `t` wants it
+  void (*number)(tape& t, slot_base& g, std::uint32_t* id);            // gives the taped planes slots of that tape
+  void (*add)(tape& t, slot_base& g, const gradient_parts& p, int k);  // to where tape `t` wants it
 };
 /// The gradients of a statement's leaves, one for each of their taped planes; shaped like the leaf, 1 along the axes on which
 /// it is broadcast.
@@ -67,12 +67,7 @@ template <class X> TTENSOR_NOINLINE slot_base* unwrap(loose_slots& slots, slot_b
   using W = untaped_t<X>;
   return &slots.make<W>(g.size, store<W>::over(untape(static_cast<adjoint_slot<X>&>(g).adjoint.snap()), g.size));
 }
-template <class X> TTENSOR_NOINLINE void number(slot_base& g, tape& t, std::uint64_t serial, std::uint32_t* id) {
-  each_var(static_cast<adjoint_slot<X>&>(g).adjoint, [&]<class Y>(store<var<Y>>& v) {
-    *id = t.new_slot<Y>(v.size());
-    v.set_slot(token_ref(serial, *id++));
-  });
-}
+template <class X> TTENSOR_NOINLINE void number(tape& t, slot_base& g, std::uint32_t* id) { give_slots(t, static_cast<adjoint_slot<X>&>(g).adjoint, id); }
 template <class X, bool Scalar> TTENSOR_NOINLINE void add(tape& t, slot_base& g, const gradient_parts& p, int k) {
   const store<X>& from = static_cast<adjoint_slot<X>&>(g).adjoint;
   const back_target& to = p.part[k].target;

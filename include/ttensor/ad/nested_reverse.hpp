@@ -108,7 +108,7 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
     tape& t = tape::find(serial);
     auto& n = t.push<gradient_node>(e, c, extent, p);
     for (int k = 0; k < count; ++k)
-      if (p.slot[k]) p.ops[k]->number(*p.slot[k], t, serial, n.out + k * vars);
+      if (p.slot[k]) p.ops[k]->number(t, *p.slot[k], n.out + k * vars);
   }
   void backward(tape& t) override {
     using P2 = dual<P, 1>;

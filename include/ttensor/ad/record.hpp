@@ -174,11 +174,7 @@ template <class S, class E, int F> void record(store<S>& y, const E& e, const di
   tape& t = tape::find(serial);
   using node_type = typename std::conditional_t<has_var_v<X>, nested_node_of<S, E>, std::type_identity<statement_node<S, E>>>::type;
   auto& n = t.push<node_type>(e, extent, out_stride);
-  int k = 0;
-  each_var(y, [&](store<var<X>>& v) {
-    n.out[k] = t.new_slot<X>(v.size());
-    v.set_slot(token_ref(serial, n.out[k++]));
-  });
+  give_slots(t, y, n.out);
 }
 }  // namespace ad
 

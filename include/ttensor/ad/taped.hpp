@@ -47,6 +47,13 @@ template <class T, int N, class F> void each_var(store<dual<T, N>>& s, F&& f) {
   for (int k = 0; k < N; ++k) each_var(s.tangent_[k], f);
 }
 template <class T, class F> void each_var(store<batched<T>>& s, F&& f) { each_var(s.inner(), f); }
+/// Gives the taped planes of a fresh result slots of tape `t`, whose numbers go to `id`.
+template <class S> void give_slots(tape& t, store<S>& s, std::uint32_t* id) {
+  each_var(s, [&]<class X>(store<var<X>>& v) {
+    *id = t.new_slot<X>(v.size());
+    v.set_slot(token_ref(t.serial, *id++));
+  });
+}
 
 /// f(taped store, map) for every plane outside the tape; batch axes outside the tape lead the map.
 template <class X, int R, class F> void each_region(store<var<X>>& s, const layout_map<R>& m, F&& f) { f(s, m); }
