@@ -106,15 +106,12 @@ template <class X> struct array_rule<var<X>> {
       return y;
     } else {
       store<var<X>> s(y.elements().alias(), {});
-      std::uint64_t serial = 0;
-      bool mixed = false;
+      ad::serial_finder finder;
       auto look = [&](const auto& l) {
-        if constexpr (ad::has_kind_v<K, std::remove_cvref_t<decltype(l)>>)
-          if (l.data.slot) mixed = mixed || (serial && serial != l.data.slot->tape_serial), serial = l.data.slot->tape_serial;
+        if constexpr (ad::has_kind_v<K, std::remove_cvref_t<decltype(l)>>) finder.array(l.data.slot, l.map);
       };
       (look(a), ...);
-      if (mixed) tapes::mixed_levels();
-      if (serial > tapes::silent) {
+      if (const std::uint64_t serial = finder.checked()) {
         tape& t = tapes::of<X>(serial);
         auto& n = t.push<ad::array_node<X, Op, leaf<X, R>, L...>>(op, y.as_leaf(), a...);
         ad::give_slots(t, s, &n.out);

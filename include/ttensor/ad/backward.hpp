@@ -8,7 +8,6 @@
 TTENSOR_BEGIN
 namespace ad {
 
-template <class L> constexpr bool can_carry() { return has_var_v<typename L::scalar> && is_differentiable_v<elem_t<typename L::scalar>>; }
 template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
   static_assert(sizeof...(L) <= 64, "ttensor: more than 64 arrays and numbers in a statement that is differentiated; evaluate a part with eval() first");
   std::uint64_t bits = 0, bit = 1;
@@ -101,8 +100,7 @@ struct leaf_noter {
   std::uint64_t kept;  // bit per leaf: a rule reads its value
   void (leaf_noter::*save)(saved_value&, index_t*, mem::block*, int, const leaf_axes&) const;  // null: without keep
   int leaf = 0, values = 0, targets = 0;
-  std::uint64_t serial = 0;  // of the tape; 0: no leaf is active
-  bool mixed = false;
+  serial_finder serial{};
 
   template <class L> TTENSOR_NOINLINE void note(const L& l) {
     l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
@@ -297,10 +295,7 @@ TTENSOR_BODY void leaf_noter::hold(saved_value& s, index_t* to, mem::block* hold
   align(to, {a.extent, stride, a.count, a.batch}, 0);
 }
 TTENSOR_BODY void leaf_noter::target(std::uint64_t on, const back_target& t, const leaf_axes& a) {
-  if (on != 0) {
-    mixed = mixed || (serial != 0 && serial != on);
-    serial = on;
-  }
+  if (on != 0) serial.see(on);
   r.target[targets] = t;
   align(r.target_stride + targets++ * rank, a, inner_levels);
 }

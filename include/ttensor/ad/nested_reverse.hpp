@@ -99,11 +99,10 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
       c.data = of_planes<S, false>(next, [&](int) { return one; }, full);
       for (int d = 0; d < R; ++d) c.map.extent[d] = extent[levels + d], c.map.stride[d] = out_stride[levels + d];
     }
-    std::uint64_t serial = 0;
-    bool mixed = false;
-    e.leaves([&](const auto& l) { look(l, serial, mixed); });
-    if constexpr (!Seeded) each_taped(c, serial_finder{serial, mixed});
-    serial = checked_serial(serial, mixed);
+    serial_finder finder;
+    e.leaves([&](const auto& l) { finder.leaf(base(l)); });
+    if constexpr (!Seeded) finder.leaf(c);
+    const std::uint64_t serial = finder.checked();
     if (serial == 0) return;
     tape& t = tape::find(serial);
     auto& n = t.push<gradient_node>(e, c, extent, p);
@@ -143,10 +142,6 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
     pull<typename E::scalar, true>(t, e, x, ct, none.v);
   }
   template <class Z, class Program, class... A> static flat_statement<Z, R, Program, A...> statement(const A&... a) { return {make_bundle(a...)}; }
-  template <class A> TTENSOR_NOINLINE static void look(const A& l, std::uint64_t& serial, bool& mixed) {
-    const auto b = base(l);
-    if constexpr (can_carry<std::remove_const_t<decltype(b)>>()) each_taped(b, serial_finder{serial, mixed});
-  }
   static constexpr int first(int leaf) {  // of its gradients
     const int n[] = {taped_vars<L>()...};
     int k = 0;

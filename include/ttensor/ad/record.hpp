@@ -68,7 +68,7 @@ template <class S, class E, bool Value = false> struct statement_record {
     leaf_noter n{view(), full, inner_levels, info::kept(), nullptr};
     if constexpr (!Value) n.save = &leaf_noter::hold;
     e.leaves([&](const auto& l) { n.note(l); });
-    serial = checked_serial(n.serial, n.mixed);
+    serial = n.serial.checked();
   }
   back_record view() { return {extent, value, keep.v, value_stride, target, target_stride}; }
 };
@@ -131,12 +131,9 @@ template <class S, class E> struct nested_node_of;  // reverse over reverse: nes
 
 /// The tape of the active leaves of an expression: 0 when none is active.
 template <class E> std::uint64_t serial_of(const E& e) {
-  std::uint64_t serial = 0;
-  bool mixed = false;
-  e.leaves([&]<class L>(const L& l) {
-    if constexpr (can_carry<L>()) each_taped(l, serial_finder{serial, mixed});
-  });
-  return checked_serial(serial, mixed);
+  serial_finder serial;
+  e.leaves([&](const auto& l) { serial.leaf(l); });
+  return serial.checked();
 }
 
 /// Moves the adjoint of a region of one slot to the slot of the value that was written there.

@@ -17,6 +17,8 @@ template <class T, int N> struct taped<dual<T, N>> : taped<T> {
 };
 template <class T> struct taped<batched<T>> : taped<T> {};
 template <class S> using taped_t = typename taped<S>::inner;
+/// Whether a leaf can be on a tape.
+template <class L> constexpr bool can_carry() { return has_var_v<typename L::scalar> && is_differentiable_v<elem_t<typename L::scalar>>; }
 
 /// Visits what a leaf has on the tape, in plane order of the kinds outside the tape: f.array(slot, map) for taped stores,
 /// where batch axes outside the tape lead the map, and f.scalar(var) for taped scalars.
@@ -69,27 +71,31 @@ template <class T, int N, int R, class F> void each_region(store<dual<T, N>>& s,
   for (int k = 0; k < N; ++k) each_region(s.tangent_[k], m, f);
 }
 
-/// Throws when the active leaves of an expression are on several tapes; 0 when the one they are on records nothing.
-std::uint64_t checked_serial(std::uint64_t serial, bool mixed);
+/// The tape of what it has seen.
+struct serial_finder {
+  std::uint64_t serial = 0;
+  bool mixed = false;
+  void see(std::uint64_t s) {
+    mixed = mixed || (serial != 0 && serial != s);
+    serial = s;
+  }
+  void scalar(const auto& v) {
+    if (v.active()) see(v.serial());
+  }
+  void array(token_ptr slot, const auto&) {
+    if (slot) see(slot->tape_serial);
+  }
+  template <class L> void leaf(const L& l) {
+    if constexpr (can_carry<L>()) each_taped(l, *this);
+  }
+  /// 0 where nothing is active, or the tape records nothing; throws when there are several tapes.
+  std::uint64_t checked() const;
+};
 #if defined(TTENSOR_BODY)
-TTENSOR_BODY std::uint64_t checked_serial(std::uint64_t serial, bool mixed) {
+TTENSOR_BODY std::uint64_t serial_finder::checked() const {
   if (mixed) tapes::mixed_levels();
   return serial <= tapes::silent ? 0 : serial;
 }
 #endif
-struct serial_finder {
-  std::uint64_t& serial;
-  bool& mixed;
-  void see(std::uint64_t s) const {
-    mixed = mixed || (serial != 0 && serial != s);
-    serial = s;
-  }
-  void scalar(const auto& v) const {
-    if (v.active()) see(v.serial());
-  }
-  void array(token_ptr slot, const auto&) const {
-    if (slot) see(slot->tape_serial);
-  }
-};
 }  // namespace ad
 TTENSOR_END

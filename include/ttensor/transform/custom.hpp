@@ -25,27 +25,6 @@ template <class P> using first_t = tree::evaluated_t<std::tuple_element_t<0, P>>
 template <class P> using second_t = tree::evaluated_t<std::tuple_element_t<1, P>>;
 
 // ---- reverse mode: one node that calls a pullback -------------------------------------------------------------------------
-/// The tape of the active leaves of the arguments: 0 when there is none.
-template <class L> struct find_serial {
-  std::uint64_t& serial;
-  void see(std::uint64_t s) const {
-    if (serial != 0 && serial != s) tapes::mixed_levels();
-    serial = s;
-  }
-  template <class X> void array(const store<var<X>>& s) const {
-    if (s.slot()) see(s.slot()->tape_serial);
-  }
-  template <class T> void array(const store<batched<T>>& s) const { array(s.inner()); }
-  template <class Y> void operator()(const Y& y) const {
-    if constexpr (parts::has_level_v<scalar_t<Y>, L>) {
-      if constexpr (is_var_v<Y>) {
-        if (y.active()) see(y.serial());
-      } else {
-        array(y.elements());
-      }
-    }
-  }
-};
 /// Values as outputs of the tape; serial 0: as constants.
 struct tape_leaf {
   tape* t;
@@ -192,9 +171,13 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
 template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, const Pull& pull, const A&... a) {
   using L = parts::newest_t<C>;
   using Z = tree::rebind_t<tree::lift_to<C>, Y>;
-  std::uint64_t serial = 0;
-  (tree::for_each(find_serial<L>{serial}, a), ...);
-  tape* t = serial > tapes::silent ? &tapes::of<inner_t<L>>(serial) : nullptr;
+  ad::serial_finder finder;
+  auto look = [&]<class Q>(const Q& q) {
+    if constexpr (parts::has_level_v<scalar_t<Q>, L>) ad::each_taped(as_expression(q), finder);
+  };
+  (tree::for_each(look, a), ...);
+  const std::uint64_t serial = finder.checked();
+  tape* t = serial ? &tapes::of<inner_t<L>>(serial) : nullptr;
   std::vector<output> out;
   Z z = tree::map<Z>(tape_leaf{t, out}, y);
   if (t) t->push<node<C, Pull, Y, A...>>(pull, y, static_cast<std::vector<output>&&>(out), a...);
