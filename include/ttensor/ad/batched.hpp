@@ -12,6 +12,7 @@ template <class T, bool Owns> struct snapshot<batched<T>, Owns> {
   template <class F> TTENSOR_INLINE void each_hold(F&& f) { inner.each_hold(f); }
   snapshot<batched<T>, false> release() { return {inner.release(), batch, size}; }
   snapshot<batched<T>> owning() const { return {inner.owning(), batch, size}; }
+  snapshot<batched<T>, false> borrowed() const { return {inner.borrowed(), batch, size}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     inner.planes([&]<class U, int B>(std::type_identity<U> t, const U* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
       dims<B + 1> e{}, s{};

@@ -110,19 +110,19 @@ template <class T, int N, bool Owns> struct snapshot<dual<T, N>, Owns> {
     value.each_hold(f);
     for (int k = 0; k < N; ++k) tangent[k].each_hold(f);
   }
-  snapshot<dual<T, N>, false> release() {
-    snapshot<dual<T, N>, false> s{value.release(), {}};
-    for (int k = 0; k < N; ++k) s.tangent[k] = tangent[k].release();
-    return s;
-  }
-  snapshot<dual<T, N>> owning() const {
-    snapshot<dual<T, N>> s{value.owning(), {}};
-    for (int k = 0; k < N; ++k) s.tangent[k] = tangent[k].owning();
-    return s;
-  }
+  snapshot<dual<T, N>, false> release() { return each<false>(*this, [](auto& p) { return p.release(); }); }
+  snapshot<dual<T, N>> owning() const { return each<true>(*this, [](auto& p) { return p.owning(); }); }
+  snapshot<dual<T, N>, false> borrowed() const { return each<false>(*this, [](auto& p) { return p.borrowed(); }); }
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     value.planes(f);
     for (int k = 0; k < N; ++k) tangent[k].planes(f);
+  }
+
+ private:
+  template <bool Owning, class Self, class F> static snapshot<dual<T, N>, Owning> each(Self& self, const F& f) {
+    snapshot<dual<T, N>, Owning> s{f(self.value), {}};
+    for (int k = 0; k < N; ++k) s.tangent[k] = f(self.tangent[k]);
+    return s;
   }
 };
 template <class T, int N> class store<dual<T, N>> {

@@ -16,18 +16,7 @@ template <class S, int R, class Prog, class... L> struct flat_statement {
   }
 };
 // ---- leaves whose elements somebody else keeps: they are copied and dropped for nothing ------------------------------------
-template <class X> snapshot<var<X>, false> borrowed(const snapshot<var<X>>& s);
-template <class T, int N> snapshot<dual<T, N>, false> borrowed(const snapshot<dual<T, N>>& s);
-template <class T> snapshot<batched<T>, false> borrowed(const snapshot<batched<T>>& s);
-template <class T> requires(depth_v<T> == 0) snapshot<T, false> borrowed(const snapshot<T>& s) { return {reinterpret_cast<mem::hold>(s.block.get()), s.base}; }
-template <class X> snapshot<var<X>, false> borrowed(const snapshot<var<X>>& s) { return {borrowed(s.value), s.slot}; }
-template <class T, int N> snapshot<dual<T, N>, false> borrowed(const snapshot<dual<T, N>>& s) {
-  snapshot<dual<T, N>, false> r{borrowed(s.value), {}};
-  for (int k = 0; k < N; ++k) r.tangent[k] = borrowed(s.tangent[k]);
-  return r;
-}
-template <class T> snapshot<batched<T>, false> borrowed(const snapshot<batched<T>>& s) { return {borrowed(s.inner), s.batch, s.size}; }
-template <class S, int R> leaf<S, R, false> borrowed_leaf(const leaf<S, R>& l) { return {borrowed(l.data), l.map}; }
+template <class S, int R> leaf<S, R, false> borrowed_leaf(const leaf<S, R>& l) { return {l.data.borrowed(), l.map}; }
 template <class L> const L& borrowed_leaf(const L& l) { return l; }  // elements by value
 
 /// A leaf and its tangent, which lies elsewhere: a leaf of duals. Constant: the tangent is not on the newest tape of V.
@@ -92,7 +81,7 @@ template <class T, int N> auto drop_older(const dual<T, N>& s) {
 }
 template <class T> batched<without_older_t<T>> drop_older(const batched<T>& s) {
   using S = batched<without_older_t<T>>;
-  return S(store<S>::over(drop_older(borrowed(s.elements().snap())).owning(), s.elements().size()));
+  return S(store<S>::over(drop_older(s.elements().snap().borrowed()).owning(), s.elements().size()));
 }
 template <class L> const L& drop_older_leaf(const L& l) { return l; }  // of numbers
 template <class S, int R> auto drop_older_leaf(const leaf<S, R, false>& l) {

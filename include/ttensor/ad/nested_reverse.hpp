@@ -95,7 +95,7 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
       index_t one[full + 1];
       for (int d = 0; d < full; ++d) one[d] = d >= levels && out_stride[d] == 0 ? 1 : extent[d];
       int q = taped<S>::vars;  // planes of duals outside the tape in reverse order (run/back.hpp)
-      auto next = [&] { return ct[--q] ? borrowed(static_cast<adjoint_slot<X>*>(ct[q])->adjoint.snap()) : snapshot<X, false>{}; };
+      auto next = [&] { return ct[--q] ? static_cast<adjoint_slot<X>*>(ct[q])->adjoint.snap().borrowed() : snapshot<X, false>{}; };
       c.data = of_planes<S, false>(next, [&](int) { return one; }, full);
       for (int d = 0; d < R; ++d) c.map.extent[d] = extent[levels + d], c.map.stride[d] = out_stride[levels + d];
     }
@@ -169,7 +169,7 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
         snapshot<var<Y>, false> s{};
         if (d >= planes) return s;  // the tangent of a lifted leaf
         const std::uint32_t id = out[kept(from + d) * vars + q];
-        if (id && t.slot(id).live) s.value = borrowed(t.at<Y>(id).adjoint.snap());
+        if (id && t.slot(id).live) s.value = t.at<Y>(id).adjoint.snap().borrowed();
         return s;
       };
       const index_t* x = extent_of(planes * vars);  // all have the axes of the leaf

@@ -213,6 +213,7 @@ template <class T, bool Owns> struct snapshot<var<T>, Owns> {
   }
   TTENSOR_INLINE snapshot<var<T>, false> release() { return {value.release(), slot.release()}; }
   snapshot<var<T>> owning() const { return {value.owning(), token_ref(slot)}; }
+  snapshot<var<T>, false> borrowed() const { return {value.borrowed(), slot}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const { value.planes(f); }
 };
 template <class T> class store<var<T>> {

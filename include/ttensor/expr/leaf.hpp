@@ -51,8 +51,8 @@ template <int R> struct plane {
 /// The elements of a store of scalars S as they were at one moment. One specialisation a kind. Owns: holds the blocks; else
 /// somebody else does, and copying and dropping cost nothing.
 /// Members: planes(f), where f gets (type_identity<T>, const T* base, dims<B> batch_extent, dims<B> batch_stride, block* holder)
-/// for every buffer; holds, the number of its holds; release() and owning(), the other form; each_hold(f), f(mem::hold&) for every hold
-/// that somebody else counts.
+/// for every buffer; holds, the number of its holds; release() and owning(), the other form;
+/// borrowed(), one for which this one holds; each_hold(f), f(mem::hold&) for every hold that somebody else counts.
 template <class S, bool Owns = true> struct snapshot;
 
 /// Leaf of an expression: sees the elements as they were when the expression was built.

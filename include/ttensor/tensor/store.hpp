@@ -21,6 +21,7 @@ template <class T, bool Owns> requires(depth_v<T> == 0) struct snapshot<T, Owns>
   template <class F> TTENSOR_INLINE void each_hold(F&& f) { f(block.word); }
   TTENSOR_INLINE snapshot<T, false> release() { return {block.release(), base}; }
   snapshot<T> owning() const { return {mem::block_ref(block.get()), base}; }
+  snapshot<T, false> borrowed() const { return {reinterpret_cast<mem::hold>(block.get()), base}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, base, dims<0>{}, dims<0>{}, block.get()); }
 };
 
