@@ -27,21 +27,22 @@ template <class V, class U, bool Constant> struct lifted_leaf {
   V value;
   U tangent;
   auto shape() const { return value.shape(); }
+  template <bool IsConstant, class F> auto with(const F& f) const {  // f of both
+    auto v = f(value);
+    auto u = f(tangent);
+    return lifted_leaf<decltype(v), decltype(u), IsConstant>{v, u};
+  }
   template <class F> void planes(F&& f) const {
     value.planes(f);
     tangent.planes(f);
   }
 };
 template <class V, class U, bool Constant> auto borrowed_leaf(const lifted_leaf<V, U, Constant>& l) {
-  auto v = borrowed_leaf(l.value);
-  auto u = borrowed_leaf(l.tangent);
-  return lifted_leaf<decltype(v), decltype(u), Constant>{v, u};
+  return l.template with<Constant>([](const auto& part) { return borrowed_leaf(part); });
 }
 template <class L> auto kept_leaf(const L& l) { return expr::keeping(l); }
 template <class V, class U, bool Constant> auto kept_leaf(const lifted_leaf<V, U, Constant>& l) {
-  auto v = kept_leaf(l.value);
-  auto u = kept_leaf(l.tangent);
-  return lifted_leaf<decltype(v), decltype(u), Constant>{v, u};
+  return l.template with<Constant>([](const auto& part) { return kept_leaf(part); });
 }
 template <class V, class U, bool Constant> struct taped_planes<lifted_leaf<V, U, Constant>> {
   static constexpr int count = (Constant ? 1 : 2) * taped_planes<V>::count;
@@ -51,9 +52,7 @@ template <class V, class U, bool Constant, class F> void each_taped(const lifted
   if constexpr (!Constant) each_taped(l.tangent, f);
 }
 template <class V, class U, bool Constant> auto untape_leaf(const lifted_leaf<V, U, Constant>& l) {
-  auto v = untape_leaf(l.value);
-  auto u = untape_leaf(l.tangent);
-  return lifted_leaf<decltype(v), decltype(u), false>{v, u};
+  return l.template with<false>([](const auto& part) { return untape_leaf(part); });
 }
 
 // ---- the second newest tape off a leaf: the statement as the newest tape alone records it -------------------------------
@@ -62,40 +61,21 @@ template <class S> using without_older_t = typename without_older<S>::type;
 template <class X> struct without_older<var<X>> { using type = var<untaped_t<X>>; };
 template <class T, int N> struct without_older<dual<T, N>> { using type = dual<without_older_t<T>, N>; };
 template <class T> struct without_older<batched<T>> { using type = batched<without_older_t<T>>; };
-template <class T> snapshot<batched<without_older_t<T>>, false> drop_older(const snapshot<batched<T>, false>& s);
-template <class T> batched<without_older_t<T>> drop_older(const batched<T>& s);
-template <class X> snapshot<var<untaped_t<X>>, false> drop_older(const snapshot<var<X>, false>& s) { return {untape(s.value), s.slot}; }
-template <class T, int N> auto drop_older(const snapshot<dual<T, N>, false>& s) {
-  snapshot<dual<without_older_t<T>, N>, false> r;
-  r.value = drop_older(s.value);
-  for (int k = 0; k < N; ++k) r.tangent[k] = drop_older(s.tangent[k]);
-  return r;
-}
-template <class T> snapshot<batched<without_older_t<T>>, false> drop_older(const snapshot<batched<T>, false>& s) { return {drop_older(s.inner), s.batch, s.size}; }
-template <class X> var<untaped_t<X>> drop_older(const var<X>& v) { return {untape_scalar(v.value()), v.serial(), v.ref(), false}; }
-template <class T, int N> auto drop_older(const dual<T, N>& s) {
-  dual<without_older_t<T>, N> r;
-  r.value = drop_older(s.value);
-  for (int k = 0; k < N; ++k) r.tangent_at(k) = drop_older(s.tangent_at(k));
-  return r;
-}
-template <class T> batched<without_older_t<T>> drop_older(const batched<T>& s) {
-  using S = batched<without_older_t<T>>;
-  return S(store<S>::over(drop_older(s.elements().snap().borrowed()).owning(), s.elements().size()));
-}
+struct value_of_older {
+  template <class X, bool O> snapshot<var<untaped_t<X>>, O> operator()(const snapshot<var<X>, O>& s) const { return {untape(s.value), s.slot}; }
+  template <class X> var<untaped_t<X>> operator()(const var<X>& v) const { return {untape(v.value()), v.serial(), v.ref(), false}; }
+};
 template <class L> const L& drop_older_leaf(const L& l) { return l; }  // of numbers
 template <class S, int R> auto drop_older_leaf(const leaf<S, R, false>& l) {
-  if constexpr (can_carry<leaf<S, R>>()) return leaf<without_older_t<S>, R, false>{drop_older(l.data), l.map};
+  if constexpr (can_carry<leaf<S, R>>()) return leaf<without_older_t<S>, R, false>{on_taped<without_older_t<S>>(l.data, value_of_older{}), l.map};
   else return l;
 }
 template <class S> auto drop_older_leaf(const scalar_leaf<S>& l) {
-  if constexpr (can_carry<scalar_leaf<S>>()) return scalar_leaf<without_older_t<S>>{drop_older(l.value)};
+  if constexpr (can_carry<scalar_leaf<S>>()) return scalar_leaf<without_older_t<S>>{on_taped<without_older_t<S>>(l.value, value_of_older{})};
   else return l;
 }
 template <class V, class U, bool Constant> auto drop_older_leaf(const lifted_leaf<V, U, Constant>& l) {
-  auto v = drop_older_leaf(l.value);
-  auto u = drop_older_leaf(l.tangent);
-  return lifted_leaf<decltype(v), decltype(u), Constant>{v, u};
+  return l.template with<Constant>([](const auto& part) { return drop_older_leaf(part); });
 }
 /// The statement of scalar Z with other leaves: f of each.
 template <class Z, class S, int R, class Prog, class... L, class Fn> auto same_program(const flat_statement<S, R, Prog, L...>& e, const Fn& f) {

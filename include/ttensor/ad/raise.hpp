@@ -10,39 +10,28 @@ namespace ad {
 template <class S, class X> inline constexpr bool is_older_v = has_var_v<S> && is_differentiable_v<elem_t<S>> && (depth_v<S> <= depth_v<X>);
 template <class S, class X> using raised_t = var<reelem_t<X, elem_t<S>>>;
 
-template <class X, class S, int R, bool O> auto raised(const leaf<S, R, O>& l) {
-  if constexpr (!is_older_v<S, X>) {
-    return l;
-  } else {
-    using Y = reelem_t<X, elem_t<S>>;
-    if constexpr (depth_v<S> == depth_v<X>) return leaf<var<Y>, R, O>{{l.data, {}}, l.map};
-    else return leaf<var<Y>, R>{{statement_rule<Y>::evaluate(l, l.shape()).snap(), {}}, layout_map<R>::row_major(l.shape())};
+/// Leaves and placeholders on the level var<X>.
+template <class X> struct raising {
+  template <class S, int R, bool O> static auto of(const leaf<S, R, O>& l) {
+    if constexpr (!is_older_v<S, X>) {
+      return l;
+    } else {
+      using Y = reelem_t<X, elem_t<S>>;
+      if constexpr (depth_v<S> == depth_v<X>) return leaf<var<Y>, R, O>{{l.data, {}}, l.map};
+      else return leaf<var<Y>, R>{{statement_rule<Y>::evaluate(l, l.shape()).snap(), {}}, layout_map<R>::row_major(l.shape())};
+    }
   }
-}
-template <class X, class T, int R> auto raised(const whole_leaf<T, R>& l) { return l; }
-template <class X, class S> auto raised(const scalar_leaf<S>& l) {
-  if constexpr (!is_older_v<S, X>) return l;
-  else return scalar_leaf<raised_t<S, X>>{raised_t<S, X>(reelem_t<X, elem_t<S>>(l.value))};
-}
-template <class X, int D, int K, class S, int R> auto raised(const let_arg<D, K, S, R>& a) {
-  if constexpr (!is_older_v<S, X>) return a;
-  else return let_arg<D, K, raised_t<S, X>, R>{a.extent};
-}
-template <class X, class E> auto raised(const owned<E>& e);
-template <class X, class Op, class... A> auto raised(const node<Op, A...>& e);
-template <class X, int D, class Body, class... B> auto raised(const let_node<D, Body, B...>& e);
-template <class X, class Op, class... A> auto raised(const node<Op, A...>& e) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_bare<Op>(raised<X>(at<I>(e.args))...); }(
-      std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
-}
-template <class X, int D, class Body, class... B> auto raised(const let_node<D, Body, B...>& e) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    auto body = raised<X>(e.body);
-    auto bound = make_bundle(raised<X>(at<I>(e.bound))...);
-    return let_node<D, decltype(body), std::remove_cvref_t<decltype(at<I>(bound))>...>{bound, body};
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
-}
-template <class X, class E> auto raised(const owned<E>& e) { return raised<X>(expr::tree(e)); }
+  template <class T, int R> static auto of(const whole_leaf<T, R>& l) { return l; }
+  template <class S> static auto of(const scalar_leaf<S>& l) {
+    if constexpr (!is_older_v<S, X>) return l;
+    else return scalar_leaf<raised_t<S, X>>{raised_t<S, X>(reelem_t<X, elem_t<S>>(l.value))};
+  }
+  template <int D, int K, class S, int R> static auto of(const let_arg<D, K, S, R>& a) {
+    if constexpr (!is_older_v<S, X>) return a;
+    else return let_arg<D, K, raised_t<S, X>, R>{a.extent};
+  }
+};
+template <class X, class E> auto raised(const E& e) { return on_leaves<raising<X>>::of(e); }
 template <class X, class... L> constexpr bool any_older(type_list<L...>) { return (is_older_v<typename L::scalar, X> || ...); }
 /// True when the statement `E` of the tape level var<X> holds a leaf of an older tape.
 template <class E, class X> inline constexpr bool needs_raising_v = has_var_v<X> && any_older<X>(leaves_of_t<E>{});

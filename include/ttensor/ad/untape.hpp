@@ -14,28 +14,36 @@ template <class X> struct untaped<var<X>> { using type = X; };
 template <class T, int N> struct untaped<dual<T, N>> { using type = dual<untaped_t<T>, N>; };
 template <class T> struct untaped<batched<T>> { using type = batched<untaped_t<T>>; };
 
-template <class T, bool O> snapshot<batched<untaped_t<T>>, O> untape(const snapshot<batched<T>, O>& s);  // duals of batches come first
-template <class T> batched<untaped_t<T>> untape_scalar(const batched<T>& s);
-template <class X, bool O> snapshot<X, O> untape(const snapshot<var<X>, O>& s) { return s.value; }
-template <class T, int N, bool O> auto untape(const snapshot<dual<T, N>, O>& s) {
-  snapshot<dual<untaped_t<T>, N>, O> r;
-  r.value = untape(s.value);
-  for (int k = 0; k < N; ++k) r.tangent[k] = untape(s.tangent[k]);
-  return r;
+/// A snapshot or scalar S as one of scalars To: rule(part) for every part var<X> inside the duals and batches that are outside the tape.
+template <class To, class S, bool O, class Rule> snapshot<To, O> on_taped(const snapshot<S, O>& s, const Rule& rule) {
+  if constexpr (is_var_v<S>) {
+    return rule(s);
+  } else if constexpr (is_dual_v<S>) {
+    snapshot<To, O> r{on_taped<inner_t<To>>(s.value, rule), {}};
+    for (int k = 0; k < s.tangent.size(); ++k) r.tangent[k] = on_taped<inner_t<To>>(s.tangent[k], rule);
+    return r;
+  } else {
+    return {on_taped<inner_t<To>>(s.inner, rule), s.batch, s.size};
+  }
 }
-template <class T, bool O> snapshot<batched<untaped_t<T>>, O> untape(const snapshot<batched<T>, O>& s) { return {untape(s.inner), s.batch, s.size}; }
-template <class X> X untape_scalar(const var<X>& s) { return s.value(); }
-template <class T, int N> dual<untaped_t<T>, N> untape_scalar(const dual<T, N>& s) {
-  dual<untaped_t<T>, N> r;
-  r.value = untape_scalar(s.value);
-  for (int k = 0; k < N; ++k) r.tangent_at(k) = untape_scalar(s.tangent_at(k));
-  return r;
+template <class To, scalar_kind S, class Rule> To on_taped(const S& s, const Rule& rule) {
+  if constexpr (is_var_v<S>) {
+    return rule(s);
+  } else if constexpr (is_dual_v<S>) {
+    To r;
+    r.value = on_taped<inner_t<To>>(s.value, rule);
+    for (int k = 0; k < planes_v<S> / planes_v<inner_t<S>> - 1; ++k) r.tangent_at(k) = on_taped<inner_t<To>>(s.tangent_at(k), rule);
+    return r;
+  } else {
+    return To(store<To>::over(on_taped<To>(s.elements().snap(), rule), s.elements().size()));
+  }
 }
-
-template <class T> batched<untaped_t<T>> untape_scalar(const batched<T>& s) {
-  using S = batched<untaped_t<T>>;
-  return S(store<S>::over(untape(s.elements().snap()), s.elements().size()));
-}
+struct value_of_var {
+  template <class X, bool O> snapshot<X, O> operator()(const snapshot<var<X>, O>& s) const { return s.value; }
+  template <class X> X operator()(const var<X>& v) const { return v.value(); }
+};
+template <class S, bool O> auto untape(const snapshot<S, O>& s) { return on_taped<untaped_t<S>>(s, value_of_var{}); }
+template <class S> auto untape(const S& s) { return on_taped<untaped_t<S>>(s, value_of_var{}); }
 
 /// Leaves of the statement below the tape.
 template <class L> requires(depth_v<typename L::scalar> == 0) const L& untape_leaf(const L& l) { return l; }
@@ -45,29 +53,30 @@ template <class S, int R, bool O> auto untape_leaf(const leaf<S, R, O>& l) {
 }
 template <class T, int R> auto untape_leaf(const whole_leaf<T, R>& l) { return l; }
 template <class S> auto untape_leaf(const scalar_leaf<S>& l) {
-  if constexpr (has_var_v<S>) return scalar_leaf<untaped_t<S>>{untape_scalar(l.value)};
+  if constexpr (has_var_v<S>) return scalar_leaf<untaped_t<S>>{untape(l.value)};
   else return l;
 }
 
-/// The same expression below the tape; alive as long as `e` is.
-template <class E> auto untape_expression(const owned<E>& e);
-template <class Op, class... A> auto untape_expression(const node<Op, A...>& e);
-template <int D, int K, class S, int R> auto untape_expression(const let_arg<D, K, S, R>& a);
-template <int D, class Body, class... B> auto untape_expression(const let_node<D, Body, B...>& e);
-template <class L> auto untape_expression(const L& l) { return untape_leaf(l); }
-template <class Op, class... A> auto untape_expression(const node<Op, A...>& e) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_bare<Op>(untape_expression(at<I>(e.args))...); }(
-      std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
-}
-template <int D, int K, class S, int R> auto untape_expression(const let_arg<D, K, S, R>& a) { return let_arg<D, K, untaped_t<S>, R>{a.extent}; }
-template <int D, class Body, class... B> auto untape_expression(const let_node<D, Body, B...>& e) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    auto body = untape_expression(e.body);
-    auto bound = make_bundle(untape_expression(at<I>(e.bound))...);
-    return let_node<D, decltype(body), std::remove_cvref_t<decltype(at<I>(bound))>...>{bound, body};
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
-}
-template <class E> auto untape_expression(const owned<E>& e) { return untape_expression(expr::tree(e)); }
+template <int D, int K, class S, int R> auto untape_leaf(const let_arg<D, K, S, R>& a) { return let_arg<D, K, untaped_t<S>, R>{a.extent}; }
+
+/// An expression with Rule::of(leaf) in place of its leaves and placeholders; alive as long as the expression is.
+template <class Rule> struct on_leaves {
+  template <class L> static auto of(const L& l) { return Rule::of(l); }
+  template <class E> static auto of(const owned<E>& e) { return of(expr::tree(e)); }
+  template <class Op, class... A> static auto of(const node<Op, A...>& e) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_bare<Op>(of(at<I>(e.args))...); }(
+        std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+  }
+  template <int D, class Body, class... B> static auto of(const let_node<D, Body, B...>& e) {
+    auto body = of(e.body);
+    return spread([&](const B&... b) { return let_node<D, decltype(body), decltype(of(b))...>{make_bundle(of(b)...), body}; }, e.bound);
+  }
+};
+struct without_tape {
+  static auto of(const auto& l) { return untape_leaf(l); }
+};
+/// The same expression below the tape.
+template <class E> auto untape_expression(const E& e) { return on_leaves<without_tape>::of(e); }
 /// A result computed below the tape as scalars S, without slots yet.
 template <class S> store<S> retape(store<untaped_t<S>> v) {
   if constexpr (is_var_v<S>) {
