@@ -12,16 +12,16 @@ struct region {
   index_t offset = 0;
   int rank = 0;
   index_t extent[run::max_rank], stride[run::max_rank];
-  void lead(index_t n, index_t step) {  // one more axis, the first
-    for (int d = rank++; d > 0; --d) extent[d] = extent[d - 1], stride[d] = stride[d - 1];
-    extent[0] = n;
-    stride[0] = n == 1 ? 0 : step;
-  }
-  static region line(index_t n) {
+  region led_by(index_t n, index_t step) const {
     region r;
-    r.lead(n, 1);
+    r.offset = offset;
+    r.rank = rank + 1;
+    r.extent[0] = n;
+    r.stride[0] = n == 1 ? 0 : step;
+    for (int d = 0; d < rank; ++d) r.extent[d + 1] = extent[d], r.stride[d + 1] = stride[d];
     return r;
   }
+  static region line(index_t n) { return region().led_by(n, 1); }
 };
 /// add_strided for planes with batch axes, which `from` may have fewer of.
 void add_planes(const adjoint_plane* to, const region& at, const adjoint_plane* from, const region& part, int planes, int levels, int bytes,
@@ -42,19 +42,6 @@ TTENSOR_BODY void add_planes(const adjoint_plane* to, const region& at, const ad
   }
 }
 #endif
-/// f(plane of `to`, where, plane of `from`, which part) for all taped planes; batch axes outside the tape lead both regions.
-template <class X, class F> void each_pair(store<var<X>>& to, const region& at, const store<var<X>>& from, const region& part, F&& f) { f(to, at, from, part); }
-template <class T, int N, class F> void each_pair(store<dual<T, N>>& to, const region& at, const store<dual<T, N>>& from, const region& part, F&& f) {
-  each_pair(to.value_, at, from.value_, part, f);
-  for (int k = 0; k < N; ++k) each_pair(to.tangent_[k], at, from.tangent_[k], part, f);
-}
-template <class T, class F> void each_pair(store<batched<T>>& to, const region& at, const store<batched<T>>& from, const region& part, F&& f) {
-  region a = at, p = part;
-  a.lead(to.examples(), to.size());
-  p.lead(to.examples(), from.mapped() ? from.size() : 0);
-  each_pair(to.inner(), a, from.inner(), p, f);
-}
-
 template <class X> void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part);
 /// One taped plane of a sum: sum[in] = before[in] + term[from], and before[i] elsewhere. A sum in place is its own `before`: it
 /// keeps the slot when nobody else holds its token. Older nodes may name that slot, and what flows back to the sum is theirs as

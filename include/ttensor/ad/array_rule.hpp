@@ -11,13 +11,7 @@ namespace ad {
 // ---- one kind off a leaf ---------------------------------------------------------------------------------------------
 template <class X, int R> leaf<X, R> value_leaf(const leaf<var<X>, R>& l) { return {l.data.value, l.map}; }
 template <class X, int N, int R> leaf<X, R> value_leaf(const leaf<dual<X, N>, R>& l) { return {l.data.value, l.map}; }
-template <class X, int R> leaf<X, R + 1> value_leaf(const leaf<batched<X>, R>& l) {
-  leaf<X, R + 1> r{l.data.inner, {l.map.offset, {}, {}}};
-  r.map.extent[0] = l.data.batch;
-  r.map.stride[0] = l.data.batch == 1 ? 0 : l.data.size;
-  for (int d = 0; d < R; ++d) r.map.extent[d + 1] = l.map.extent[d], r.map.stride[d + 1] = l.map.stride[d];
-  return r;
-}
+template <class X, int R> leaf<X, R + 1> value_leaf(const leaf<batched<X>, R>& l) { return {l.data.inner, l.map.led_by(l.data.batch, l.data.size)}; }
 /// The operand as the rule below the kind K sees it: its value if it has the kind, itself if it is older.
 template <class K, class S, int R> auto below(const leaf<S, R>& l) {
   if constexpr (depth_v<S> == depth_v<K> && is_differentiable_v<elem_t<S>>) return value_leaf(l);
@@ -173,11 +167,7 @@ template <class X> struct array_rule<batched<X>> {
     } else if constexpr (is_batched_v<S> && !is_differentiable_v<elem_t<S>> && batch_levels_v<S> == batch_levels_v<batched<X>>) {
       return ad::value_leaf(l);
     } else {  // the same for every example
-      leaf<S, R + 1> r{l.data, {l.map.offset, {}, {}}};
-      r.map.extent[0] = 1;
-      r.map.stride[0] = 0;
-      for (int d = 0; d < R; ++d) r.map.extent[d + 1] = l.map.extent[d], r.map.stride[d + 1] = l.map.stride[d];
-      return r;
+      return leaf<S, R + 1>{l.data, l.map.led_by(1, 0)};
     }
   }
 };

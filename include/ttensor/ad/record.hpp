@@ -207,32 +207,18 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
   template <int R> static void write(store<S>& out, const layout_map<R>& m, store<S> y) {
     out.require_batch(y.batch());
     y.require_batch(out.batch());
-    leaf<S, R> l{y.snap(), layout_map<R>::row_major(m.extent)};
-    move_adjoints(out, m, y);
-    if constexpr (has_var_v<X>) write_values(out, m, y);  // older tapes record the write of their own values
-    else eval_detail::run_region_values<S>(out, m, l);
-  }
-  template <int R> static void write_values(store<S>& out, const layout_map<R>& m, store<S>& y) {
-    store<var<X>>* from[ad::taped<S>::vars];
-    int k = 0;
-    ad::each_var(y, [&](store<var<X>>& v) { from[k++] = &v; });
-    k = 0;
-    ad::each_region(out, m, [&]<int Q>(store<var<X>>& v, const layout_map<Q>& region) {
-      statement_rule<X>::assign_region(v.values(), region, leaf<X, Q>{from[k++]->values().snap(), layout_map<Q>::row_major(region.extent)});
+    const auto whole = layout_map<R>::row_major(m.extent);
+    ad::each_pair(out, m, y, whole, []<int Q>(store<var<X>>& to, const layout_map<Q>& at, const store<var<X>>& from, const layout_map<Q>& part) {
+      move_adjoints(to, at, from.slot());
+      if constexpr (has_var_v<X>) statement_rule<X>::assign_region(to.values(), at, leaf<X, Q>{from.values().snap(), part});  // recorded on older tapes
     });
+    if constexpr (!has_var_v<X>) eval_detail::run_region_values<S>(out, m, leaf<S, R>{y.snap(), whole});
   }
-  template <int R> static void move_adjoints(store<S>& out, const layout_map<R>& m, store<S>& y) {
-    store<var<X>>* from[ad::taped<S>::vars];
-    int k = 0;
-    ad::each_var(y, [&](store<var<X>>& v) { from[k++] = &v; });
-    k = 0;
-    ad::each_region(out, m, [&]<int Q>(store<var<X>>& v, const layout_map<Q>& region) {
-      const token_ref& f = from[k++]->slot();
-      if (!f && !v.slot()) return;
-      const std::uint64_t serial = f ? f->tape_serial : v.slot()->tape_serial;
-      v.own_slot(serial);
-      tapes::of<X>(serial).template push<ad::region_node<X, Q>>(v.slot()->id, f ? f->id : 0u, region);
-    });
+  template <int Q> static void move_adjoints(store<var<X>>& to, const layout_map<Q>& at, const token_ref& from) {
+    if (!from && !to.slot()) return;
+    const std::uint64_t serial = from ? from->tape_serial : to.slot()->tape_serial;
+    to.own_slot(serial);
+    tapes::of<X>(serial).template push<ad::region_node<X, Q>>(to.slot()->id, from ? from->id : 0u, at);
   }
   template <class E> static store<S> values(const E& e, const dims<E::rank>& shape) {
     if constexpr (has_var_v<X>) return ad::retape<S>(statement_rule<ad::untaped_t<S>>::evaluate(ad::untape_expression(e), shape));  // recorded on older tapes

@@ -28,11 +28,7 @@ template <class T, int N, bool O, int R, class F> void each_taped(const snapshot
   for (int k = 0; k < N; ++k) each_taped(s.tangent[k], m, f);
 }
 template <class T, bool O, int R, class F> void each_taped(const snapshot<batched<T>, O>& s, const layout_map<R>& m, F&& f) {
-  layout_map<R + 1> w{m.offset, {}, {}};
-  w.extent[0] = s.batch;
-  w.stride[0] = s.batch == 1 ? 0 : s.size;
-  for (int d = 0; d < R; ++d) w.extent[d + 1] = m.extent[d], w.stride[d + 1] = m.stride[d];
-  each_taped(s.inner, w, f);
+  each_taped(s.inner, m.led_by(s.batch, s.size), f);
 }
 template <class X, class F> void each_taped(const var<X>& s, F&& f) { f.scalar(s); }
 template <class T, class F> void each_taped(const batched<T>& s, F&& f) { each_taped(s.elements().snap(), layout_map<0>{0, {}, {}}, f); }
@@ -57,18 +53,14 @@ template <class S> void give_slots(tape& t, store<S>& s, std::uint32_t* id) {
   });
 }
 
-/// f(taped store, map) for every plane outside the tape; batch axes outside the tape lead the map.
-template <class X, int R, class F> void each_region(store<var<X>>& s, const layout_map<R>& m, F&& f) { f(s, m); }
-template <class T, class F, int R> void each_region(store<batched<T>>& s, const layout_map<R>& m, F&& f) {
-  layout_map<R + 1> w{m.offset, {}, {}};
-  w.extent[0] = s.examples();
-  w.stride[0] = s.size();
-  for (int d = 0; d < R; ++d) w.extent[d + 1] = m.extent[d], w.stride[d + 1] = m.stride[d];
-  each_region(s.inner(), w, f);
+/// f(plane of `to`, where, plane of `from`, which part) for all taped planes; batch axes outside the tape lead both. Where: a layout_map or region.
+template <class X, class Where, class F> void each_pair(store<var<X>>& to, const Where& at, const store<var<X>>& from, const Where& part, F&& f) { f(to, at, from, part); }
+template <class T, int N, class Where, class F> void each_pair(store<dual<T, N>>& to, const Where& at, const store<dual<T, N>>& from, const Where& part, F&& f) {
+  each_pair(to.value_, at, from.value_, part, f);
+  for (int k = 0; k < N; ++k) each_pair(to.tangent_[k], at, from.tangent_[k], part, f);
 }
-template <class T, int N, int R, class F> void each_region(store<dual<T, N>>& s, const layout_map<R>& m, F&& f) {
-  each_region(s.value_, m, f);
-  for (int k = 0; k < N; ++k) each_region(s.tangent_[k], m, f);
+template <class T, class Where, class F> void each_pair(store<batched<T>>& to, const Where& at, const store<batched<T>>& from, const Where& part, F&& f) {
+  each_pair(to.inner(), at.led_by(to.examples(), to.size()), from.inner(), part.led_by(to.examples(), from.mapped() ? from.size() : 0), f);
 }
 
 /// The tape of what it has seen.

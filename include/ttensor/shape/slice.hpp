@@ -31,6 +31,14 @@ template <int R> struct layout_map {
   index_t offset;
   dims<R> extent, stride;
   static layout_map row_major(const dims<R>& e) { return {0, e, shape::row_major(e)}; }
+  /// With one more axis, the first: n times the array, `step` apart.
+  layout_map<R + 1> led_by(index_t n, index_t step) const {
+    layout_map<R + 1> m{offset, {}, {}};
+    m.extent[0] = n;
+    m.stride[0] = n == 1 ? 0 : step;
+    for (int d = 0; d < R; ++d) m.extent[d + 1] = extent[d], m.stride[d + 1] = stride[d];
+    return m;
+  }
 };
 
 namespace shape {

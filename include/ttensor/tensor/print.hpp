@@ -78,13 +78,9 @@ template <class S, int R> std::string leaf_text(const leaf<S, R>& l) {
     for (int k = 0; k < planes_v<S> / planes_v<inner_t<S>> - 1; ++k) r += ",\n" + leaf_text(leaf<inner_t<S>, R>{l.data.tangent[k], l.map});
     return r + ")";
   } else if constexpr (is_var_v<S>) return "var(\n" + leaf_text(leaf<inner_t<S>, R>{l.data.value, l.map}) + ")";
-  else if constexpr (is_batched_v<S>) {
-    leaf<inner_t<S>, R + 1> w{l.data.inner, {l.map.offset, {}, {}}};
-    w.map.extent[0] = l.data.batch;
-    w.map.stride[0] = l.data.batch == 1 ? 0 : l.data.size;
-    for (int d = 0; d < R; ++d) w.map.extent[d + 1] = l.map.extent[d], w.map.stride[d + 1] = l.map.stride[d];
-    return "batched(\n" + leaf_text(w) + ")";
-  } else return "probe";
+  else if constexpr (is_batched_v<S>)
+    return "batched(\n" + leaf_text(leaf<inner_t<S>, R + 1>{l.data.inner, l.map.led_by(l.data.batch, l.data.size)}) + ")";
+  else return "probe";
 }
 }  // namespace print_detail
 

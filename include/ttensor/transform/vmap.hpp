@@ -137,15 +137,10 @@ template <class Ax, class Out, class T> Out split(chunk& part, const T& x) {
 
 template <class Level, class Out, class S, int R> Out stack(index_t examples, const leaf<S, R>& l) {
   using O = typename Out::scalar;
-  leaf<O, R + 1> w{{}, {l.map.offset, {}, {}}};
-  if constexpr (at_level<Level, S>()) {
-    w = ad::value_leaf(l);
-  } else {
-    w.data = l.data;
-    for (int d = 0; d < R; ++d) w.map.extent[d + 1] = l.map.extent[d], w.map.stride[d + 1] = l.map.stride[d];
-    w.map.extent[0] = 1;
-    w.map.stride[0] = 0;
-  }
+  leaf<O, R + 1> w = [&] {
+    if constexpr (at_level<Level, S>()) return ad::value_leaf(l);
+    else return leaf<O, R + 1>{l.data, l.map.led_by(1, 0)};
+  }();
   if (w.map.extent[0] != examples) w.map.extent[0] = examples, w.map.stride[0] = 0;
   return Out(w);
 }
