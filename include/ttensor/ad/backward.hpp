@@ -8,12 +8,7 @@
 TTENSOR_BEGIN
 namespace ad {
 
-template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
-  static_assert(sizeof...(L) <= 64, "ttensor: more than 64 arrays and numbers in a statement that is differentiated; evaluate a part with eval() first");
-  std::uint64_t bits = 0, bit = 1;
-  ((bits |= can_carry<L>() ? bit : 0, bit <<= 1), ...);
-  return bits;
-}
+template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) { return slot_bits<can_carry<L>()...>(); }
 /// Taped planes of a leaf that can be on a tape.
 template <class L> struct taped_planes { static constexpr int count = taped<typename L::scalar>::vars; };
 template <class L> constexpr int taped_vars() {

@@ -157,6 +157,13 @@ template <int K> constexpr unsigned reads(ld<K>, int) { return 0; }
 template <class Op, int... I> constexpr unsigned reads(ins<Op, I...>, int operand) { return Op::reads(operand); }
 }  // namespace lowering
 
+/// Active leaves as bits, by slot.
+template <bool... Active> constexpr std::uint64_t slot_bits() {
+  static_assert(sizeof...(Active) <= 64, "ttensor: more than 64 arrays and numbers in a statement that is differentiated; evaluate a part with eval() first");
+  std::uint64_t bits = 0, bit = 1;
+  ((bits |= Active ? bit : 0, bit <<= 1), ...);
+  return bits;
+}
 /// Facts of a program whose active leaves are the bits of `ActiveSlots`.
 template <std::uint64_t ActiveSlots, int Root, class... Ins> constexpr auto facts(program<Root, Ins...>) {
   constexpr int M = static_cast<int>(sizeof...(Ins));

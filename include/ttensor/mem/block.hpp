@@ -161,10 +161,10 @@ TTENSOR_INLINE void drop_hold(hold h) noexcept {
   if (TTENSOR_LIKELY((h & hold_marks) == 0)) drop_unmarked(h);
   else drop_other_hold(h);
 }
-/// Several holds of one block.
-struct holds {
+/// Several holds of one block. Count: a number, or a constant, which takes no room.
+template <class Count> struct holds_of {
   hold word;
-  std::int64_t count = 1;
+  [[no_unique_address]] Count count{};
   TTENSOR_INLINE bool is_plain() const { return reinterpret_cast<block*>(word)->owner == this_thread; }  // of a word without marks
   TTENSOR_INLINE std::int64_t count_down() const {  // below 0: they were the last
     block* b = reinterpret_cast<block*>(word);
@@ -176,13 +176,8 @@ struct holds {
     b->set_local(b->local + count);
   }
 };
-struct one_hold {
-  hold word;
-  TTENSOR_INLINE operator holds() const { return {word, 1}; }
-  TTENSOR_INLINE bool is_plain() const { return holds(*this).is_plain(); }
-  TTENSOR_INLINE std::int64_t count_down() const { return holds(*this).count_down(); }
-  TTENSOR_INLINE void count_up() const { holds(*this).count_up(); }
-};
+using holds = holds_of<std::int64_t>;
+using one_hold = holds_of<std::integral_constant<std::int64_t, 1>>;
 void drop_each_slowly(const holds* h, int n) noexcept;
 /// Few holds, by value: a tree that passes them keeps no memory. All that is not common leaves by one
 /// exit, so that the rest saves no registers.
@@ -192,7 +187,7 @@ template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
     if (TTENSOR_LIKELY((h.count_down() | ...) >= 0)) return;
     (h.count_up(), ...);
   }
-  const holds all[] = {h...};
+  const holds all[] = {{h.word, h.count}...};
   drop_each_slowly(all, sizeof...(H));
 }
 template <int... I> TTENSOR_INLINE void drop_array(const hold* h, std::integer_sequence<int, I...>) noexcept { drop_each(one_hold{h[I]}...); }

@@ -34,13 +34,7 @@ namespace device_detail {
 template <class L> inline constexpr bool number_v = false;
 template <number T> inline constexpr bool number_v<scalar_leaf<T>> = true;
 template <class... L> constexpr bool all_on_device(type_list<L...>) { return ((is_device_leaf_v<L> || number_v<L>) && ...); }
-template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
-  static_assert(sizeof...(L) <= 64, "ttensor: more than 64 arrays and numbers in a statement that is differentiated; evaluate a part with eval() first");
-  std::uint64_t bits = 0;
-  int k = 0;
-  ((bits |= std::uint64_t(is_device_leaf_v<L> && is_differentiable_v<typename L::scalar>) << k, ++k), ...);
-  return bits;
-}
+template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) { return slot_bits<(is_device_leaf_v<L> && is_differentiable_v<typename L::scalar>)...>(); }
 
 // The kernel's leaf of an expression's leaf, under each walk.
 template <class L> struct kernel_leaf;
