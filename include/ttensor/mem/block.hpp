@@ -55,8 +55,9 @@ struct mailboxes {
     return at;
   }
 };
-/// There before any code runs, and there to the end: threads may outlive static objects, and a mutex has nothing to destroy.
+/// There before any code runs, and there to the end: threads may outlive static objects. So nothing may destroy the mutex at exit.
 inline constinit mailboxes mail;
+static_assert(std::is_trivially_destructible_v<mailboxes>, "ttensor: on this system a mutex ends with the static objects, and threads may outlive it; such systems are not supported yet");
 void destroy(block* b) noexcept;
 inline void release_shared(block* b) noexcept {
   if (b->shared.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(b);
