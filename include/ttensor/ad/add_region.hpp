@@ -92,8 +92,7 @@ template <class X> TTENSOR_NOINLINE void add_region(tape& t, std::uint32_t id, c
   index_t whole[run::max_rank];
   const auto is_whole = [&](const region& r) { return r.offset == 0 && std::equal(whole, whole + at.rank, r.stride); };
   if (!s.live && row_major(whole, at.extent, at.rank, 0) == s.size && from.size() == s.size && is_whole(at) && is_whole(part)) {
-    s.adjoint = from.value();
-    s.live = true;
+    s.set(from.value());
   } else {
     s.open(from.batch());
     add_to<X>(s.adjoint, at, from, part);

@@ -35,8 +35,7 @@ template <class X, int R, class G> void accumulate(tape& t, std::uint32_t id, co
   const auto e = as_expression(g);
   const bool whole = m.offset == 0 && shape::is_row_major(m.extent, m.stride) && shape::size(m.extent) == s.size;
   if (!s.live && whole) {
-    s.adjoint = statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), m.extent);
-    s.live = true;
+    s.set(statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), m.extent));
     return;
   }
   s.open(batch_of<X>(e));
@@ -76,8 +75,7 @@ template <class X, class Op, class Y, class... L> struct array_node final : tape
     if (!s.live) return;
     const leaf<X, rank_v<Y>> ct{s.adjoint.snap(), layout_map<rank_v<Y>>::row_major(y.map.extent)};
     [&]<int... I>(std::integer_sequence<int, I...>) { (one<I>(t, ct), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
-    s.live = false;
-    s.adjoint = {};
+    s.drop();
   }
   template <int I, class Ct> void one(tape& t, const Ct& ct) {
     if constexpr (has_kind_v<var<X>, at_t<I, type_list<L...>>>) {

@@ -116,9 +116,8 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
     if (!any) return;
     adjoint_slot<taped_t<P2>> one;
     one.size = 1;
-    one.adjoint = store<taped_t<P2>>::make(1);
+    one.set(store<taped_t<P2>>::make(1));
     one.adjoint.set(0, taped_t<P2>(1));
-    one.live = true;
     slot_base* ct[taped<P2>::vars] = {};
     ct[taped<P2>::vars - 1] = &one;  // the tangent of the product: the last plane
     [&]<int... I>(std::integer_sequence<int, I...>) {

@@ -91,8 +91,7 @@ template <class X> struct sum_node final : tape_node {
         row_major(whole, extent, rank, 0);
         add_strided<X>(reinterpret_cast<char*>(to.open().writable() + p->target.offset), p->part, scaled, whole, extent, rank);
       } else if (!to.live && ct == X(1)) {  // shared until somebody adds to it
-        to.adjoint = g.value();
-        to.live = true;
+        to.set(g.value());
       } else {
         const bool add = to.live;
         if (!add) to.make_fresh(nullptr);

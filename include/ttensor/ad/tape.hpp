@@ -49,10 +49,17 @@ template <class X> struct adjoint_slot final : slot_base {
     }
     return adjoint;
   }
-  TTENSOR_NOINLINE void make_fresh(const index_t* batch) override {
-    adjoint = store<X>::make(size, extents(batch));
+  void set(store<X> s) {
+    adjoint = static_cast<store<X>&&>(s);
     live = true;
   }
+  /// The adjoint, zeros if nothing was added; the slot is empty again.
+  store<X> take() {
+    store<X> s = static_cast<store<X>&&>(open());
+    drop();
+    return s;
+  }
+  TTENSOR_NOINLINE void make_fresh(const index_t* batch) override { set(store<X>::make(size, extents(batch))); }
   TTENSOR_NOINLINE void make_open(const index_t* batch) override {
     open(extents(batch)).cells([](auto& c) { static_cast<void>(c.writable()); });
   }

@@ -342,8 +342,7 @@ template <class T> void store<var<T>>::copy_node::backward(tape& t) {
   adjoint_slot<T>& g = t.at<T>(to);
   if (!g.live) return;
   add_store(t.at<T>(from).open(g.adjoint.batch()), g.adjoint);
-  g.live = false;
-  g.adjoint = {};
+  g.drop();
 }
 
 TTENSOR_END

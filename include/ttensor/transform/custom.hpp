@@ -64,13 +64,8 @@ template <class C> struct take_cotangent {
   template <class S> store<parts::below_t<S>> array(const store<parts::below_t<S>>& y) const {
     if constexpr (is_var_v<S>) {
       using X = inner_t<S>;
-      adjoint_slot<X>& s = t.at<X>(out[k++].id);
-      store<X>& a = s.open();
-      s.live = false;
-      store<X> r = a.value();
-      a = {};
       static_cast<void>(y);
-      return r;
+      return t.at<X>(out[k++].id).take();
     } else {
       return store<parts::below_t<S>>(array<inner_t<S>>(y.inner()), y.examples(), y.size());
     }

@@ -34,10 +34,7 @@ template <class X, class S> TTENSOR_NOINLINE store<var<X>> input(tape& t, const 
 }
 /// The gradient of an input, taken out of the tape.
 template <class X> TTENSOR_NOINLINE store<X> gradient(tape& t, const store<var<X>>& x) {
-  adjoint_slot<X>& s = t.at<X>(x.slot()->id);
-  s.open();
-  s.live = false;
-  return static_cast<store<X>&&>(s.adjoint);
+  return t.at<X>(x.slot()->id).take();
 }
 /// A leaf of the arguments as an input of the tape.
 struct wrap_leaf {
