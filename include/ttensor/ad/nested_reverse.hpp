@@ -62,40 +62,39 @@ template <int Root, class... Ins, int K> struct times_cotangent<program<Root, In
   static constexpr int M = static_cast<int>(sizeof...(Ins));
   using type = program<M + 2, Ins..., ld<K>, ins<conj_op, M>, ins<mul_op, Root, M + 1>>;
 };
-/// The gradients of a statement as a function of its operands and cotangents, on the newest tape inside X. S: scalars of the
-/// statement, with its own tape outermost but for duals and batches; X: what is inside that tape; P: S without that tape, the
-/// scalars of the operands and of the cotangent here.
+/// The gradients of a statement as a function of its operands and cotangents. S: scalars of the statement, with its own tape outermost
+/// but for duals and batches; the node is on the next one.
 template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_node<S, Seeded, flat_statement<S, R, Prog, L...>> final : tape_node {
-  using F = flat_statement<S, R, Prog, L...>;
-  using X = taped_t<S>;
-  using P = untaped_t<S>;
-  using table = gradient_table<F, X>;
+  using Statement = flat_statement<S, R, Prog, L...>;
+  using Inside = taped_t<S>;   // what is inside the statement's tape
+  using Below = untaped_t<S>;  // S without that tape: scalars of the operands and of the cotangent here
+  using table = gradient_table<Statement, Inside>;
   static constexpr int count = table::count;
-  static constexpr int levels = batch_levels_v<S>, full = levels + R, inner = batch_levels_v<X>, vars = taped<X>::vars;
-  static_assert(of_one_elem<X, true>(type_list<L...>{}), "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
-  static_assert(of_one_field<X>(type_list<L...>{}), "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
-  template <class A> static auto base(const A& l) {
-    if constexpr (can_carry<A>()) return with_kinds_of<P>(untape_leaf(l));
+  static constexpr int levels = batch_levels_v<S>, full = levels + R, inner = batch_levels_v<Inside>, vars = taped<Inside>::vars;
+  static_assert(of_one_elem<Inside, true>(type_list<L...>{}), "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
+  static_assert(of_one_field<Inside>(type_list<L...>{}), "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
+  template <class Leaf> static auto base(const Leaf& l) {
+    if constexpr (can_carry<Leaf>()) return with_kinds_of<Below>(untape_leaf(l));
     else return l;
   }
   bundle<decltype(kept_leaf(std::declval<const L&>()))...> leaves;
-  leaf<P, R> cotangent;  // not if Seeded
+  leaf<Below, R> cotangent;  // not if Seeded
   dims<full> extent;
   part_arrays<count, full> parts;
   std::uint32_t out[count * vars + 1] = {};  // slots of the gradients
 
-  gradient_node(const F& e, const leaf<P, R, false>& ct, const dims<full>& x, const gradient_parts& p)
+  gradient_node(const Statement& e, const leaf<Below, R, false>& ct, const dims<full>& x, const gradient_parts& p)
       : leaves(spread([](const L&... l) { return make_bundle(kept_leaf(l)...); }, e.loads)), cotangent(expr::keeping(ct)), extent(x) {
     for (int k = 0; k < count; ++k) parts.part[k] = p.part[k];
     for (int k = 0; k < count * full; ++k) parts.extent[k] = p.extent[k];
   }
-  static void record(const F& e, const dims<full>& extent, slot_base* const* ct, const index_t* out_stride, const gradient_parts& p) {
-    leaf<P, R, false> c{};
+  static void record(const Statement& e, const dims<full>& extent, slot_base* const* ct, const index_t* out_stride, const gradient_parts& p) {
+    leaf<Below, R, false> c{};
     if constexpr (!Seeded) {
       index_t one[full + 1];
       for (int d = 0; d < full; ++d) one[d] = d >= levels && out_stride[d] == 0 ? 1 : extent[d];
       int q = taped<S>::vars;  // planes of duals outside the tape in reverse order (run/back.hpp)
-      auto next = [&] { return ct[--q] ? static_cast<adjoint_slot<X>*>(ct[q])->adjoint.snap().borrowed() : snapshot<X, false>{}; };
+      auto next = [&] { return ct[--q] ? static_cast<adjoint_slot<Inside>*>(ct[q])->adjoint.snap().borrowed() : snapshot<Inside, false>{}; };
       c.data = of_planes<S, false>(next, [&](int) { return one; }, full);
       for (int d = 0; d < R; ++d) c.map.extent[d] = extent[levels + d], c.map.stride[d] = out_stride[levels + d];
     }
@@ -110,22 +109,22 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
       if (p.slot[k]) p.ops[k]->number(t, *p.slot[k], n.out + k * vars);
   }
   void backward(tape& t) override {
-    using P2 = dual<P, 1>;
+    using DualBelow = dual<Below, 1>;
     bool any = false;
     for (std::uint32_t id : out) any = any || (id && t.slot(id).live);
     if (!any) return;
-    adjoint_slot<taped_t<P2>> one;
+    adjoint_slot<taped_t<DualBelow>> one;
     one.size = 1;
-    one.set(store<taped_t<P2>>::make(1));
-    one.adjoint.set(0, taped_t<P2>(1));
-    slot_base* ct[taped<P2>::vars] = {};
-    ct[taped<P2>::vars - 1] = &one;  // the tangent of the product: the last plane
+    one.set(store<taped_t<DualBelow>>::make(1));
+    one.adjoint.set(0, taped_t<DualBelow>(1));
+    slot_base* ct[taped<DualBelow>::vars] = {};
+    ct[taped<DualBelow>::vars - 1] = &one;  // the tangent of the product: the last plane
     [&]<int... I>(std::integer_sequence<int, I...>) {
       if constexpr (Seeded) {
-        run(t, statement<P2, Prog>(lifted<L>(t, at<I>(leaves), first(I))...), ct);
+        run(t, statement<DualBelow, Prog>(lifted<L>(t, at<I>(leaves), first(I))...), ct);
       } else {
         using times = typename times_cotangent<Prog, static_cast<int>(sizeof...(L)), is_complex_v<elem_t<S>>>::type;
-        run(t, statement<P2, times>(lifted<L>(t, at<I>(leaves), first(I))..., borrowed_leaf(cotangent)), ct);
+        run(t, statement<DualBelow, times>(lifted<L>(t, at<I>(leaves), first(I))..., borrowed_leaf(cotangent)), ct);
       }
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
     for (std::uint32_t id : out)
@@ -140,21 +139,21 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
     const dims<full> none{};
     pull<typename E::scalar, true>(t, e, x, ct, none.v);
   }
-  template <class Z, class Program, class... A> static flat_statement<Z, R, Program, A...> statement(const A&... a) { return {make_bundle(a...)}; }
+  template <class Scalar, class Program, class... Leaf> static flat_statement<Scalar, R, Program, Leaf...> statement(const Leaf&... l) { return {make_bundle(l...)}; }
   static constexpr int first(int leaf) {  // of its gradients
     const int n[] = {taped_vars<L>()...};
     int k = 0;
     for (int i = 0; i < leaf; ++i) k += n[i];
     return k;
   }
-  template <class A, class Kept> TTENSOR_NOINLINE auto lifted(tape& t, const Kept& l, int from) const {
+  template <class Leaf, class KeptLeaf> TTENSOR_NOINLINE auto lifted(tape& t, const KeptLeaf& l, int from) const {
     const auto v = base(borrowed_leaf(l));
-    if constexpr (!can_carry<A>()) {
+    if constexpr (!can_carry<Leaf>()) {
       return v;
     } else {
-      using Q = untaped_t<typename A::scalar>;
-      using Y = taped_t<Q>;
-      constexpr int planes = taped_vars<A>(), rank = A::rank;
+      using LeafBelow = untaped_t<typename Leaf::scalar>;
+      using LeafInside = taped_t<LeafBelow>;
+      constexpr int planes = taped_vars<Leaf>(), rank = Leaf::rank;
       int k = 0;
       const auto extent_of = [&](int n) {  // of the gradients of planes k to k + n: of one that there is
         int d = 0;
@@ -162,20 +161,20 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
           if (e == k || parts.part[from + e / vars].taped) d = e / vars;
         return parts.extent + kept(from + d) * full;
       };
-      auto next = [&] {  // adjoints in reverse plane order of the duals inside X
+      auto next = [&] {  // adjoints in reverse plane order of the duals inside the statement's tape
         const int d = k / vars, q = vars - 1 - k % vars;
         ++k;
-        snapshot<var<Y>, false> s{};
+        snapshot<var<LeafInside>, false> s{};
         if (d >= planes) return s;  // the tangent of a lifted leaf
         const std::uint32_t id = out[kept(from + d) * vars + q];
-        if (id && t.slot(id).live) s.value = t.at<Y>(id).adjoint.snap().borrowed();
+        if (id && t.slot(id).live) s.value = t.at<LeafInside>(id).adjoint.snap().borrowed();
         return s;
       };
       const index_t* x = extent_of(planes * vars);  // all have the axes of the leaf
-      leaf<Q, rank, false> u{of_planes<Q, true>(next, extent_of, full), {}};
+      leaf<LeafBelow, rank, false> u{of_planes<LeafBelow, true>(next, extent_of, full), {}};
       for (int d = 0; d < rank; ++d) u.map.extent[d] = x[full - rank + d];
       u.map = layout_map<rank>::row_major(u.map.extent);
-      const auto w = with_kinds_of<P>(u);
+      const auto w = with_kinds_of<Below>(u);
       return lifted_leaf<std::remove_const_t<decltype(v)>, std::remove_const_t<decltype(w)>, true>{v, w};
     }
   }
