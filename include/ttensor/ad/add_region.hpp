@@ -12,6 +12,10 @@ struct region {
   index_t offset = 0;
   int rank = 0;
   index_t extent[run::max_rank], stride[run::max_rank];
+  region() = default;
+  template <int R> region(const layout_map<R>& m) : offset(m.offset), rank(R) {
+    for (int d = 0; d < R; ++d) extent[d] = m.extent[d], stride[d] = m.stride[d];
+  }
   region led_by(index_t n, index_t step) const {
     region r;
     r.offset = offset;
@@ -43,6 +47,7 @@ TTENSOR_BODY void add_planes(const adjoint_plane* to, const region& at, const ad
 }
 #endif
 template <class X> void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part);
+template <class X> void add_whole(tape& t, std::uint32_t id, const store<X>& from);
 /// One taped plane of a sum: sum[in] = before[in] + term[from], and before[i] elsewhere. A sum in place is its own `before`: it
 /// keeps the slot when nobody else holds its token. Older nodes may name that slot, and what flows back to the sum is theirs as
 /// it is, since d sum / d before = 1; newer ones cannot name the value before.
@@ -55,8 +60,7 @@ template <class Y> struct addition_node final : tape_node {
     if (!s.live) return;
     add_region<Y>(t, term, from, s.adjoint, in);
     if (before == sum) return;
-    const region line = region::line(s.size);
-    if (before) add_region<Y>(t, before, line, s.adjoint, line);
+    if (before) add_whole<Y>(t, before, s.adjoint);
     s.drop();
   }
 };
@@ -98,6 +102,17 @@ template <class X> TTENSOR_NOINLINE void add_region(tape& t, std::uint32_t id, c
     add_to<X>(s.adjoint, at, from, part);
   }
 }
+/// The same of all elements.
+template <class X> void add_whole(tape& t, std::uint32_t id, const store<X>& from) {
+  const region line = region::line(from.size());
+  add_region<X>(t, id, line, from, line);
+}
 
 }  // namespace ad
+template <class T> void store<var<T>>::copy_node::backward(tape& t) {
+  adjoint_slot<T>& g = t.at<T>(to);
+  if (!g.live) return;
+  ad::add_whole<T>(t, from, g.adjoint);
+  g.drop();
+}
 TTENSOR_END

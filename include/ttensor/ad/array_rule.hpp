@@ -2,6 +2,7 @@
 #pragma once
 #include "../ops/complex.hpp"
 #include "../tensor/array_op.hpp"
+#include "add_region.hpp"
 #include "batched.hpp"
 #include "record.hpp"
 
@@ -139,7 +140,7 @@ template <class X, int N> struct array_rule<dual<X, N>> {
         const auto e = as_expression(op.template jvp<J>(dx, y, ad::below<K>(a)...));
         store<X> term = statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), e.shape());
         if (!total.valid()) total = static_cast<store<X>&&>(term);
-        else add_store(total, term);
+        else ad::add_to<X>(total, ad::region::line(total.size()), term, ad::region::line(total.size()));
       }
     };
     (one(std::integral_constant<int, I>{}, a), ...);

@@ -74,7 +74,7 @@ template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t*
     for (index_t i = 0; i < n; ++i)
       add_strided<T>(reinterpret_cast<char*>(to + i * s), stride + 1, reinterpret_cast<const char*>(from + i * f), step + 1, extent + 1, rank - 1);
   else if (s == 1 && f == 1)
-    for (index_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + from[i]);
+    run::back_detail::add<T>(bytes, values, n);
   else
     for (index_t i = 0; i < n; ++i) to[i * s] = static_cast<T>(to[i * s] + from[i * f]);
 }

@@ -73,7 +73,9 @@ template <class X, bool Scalar> TTENSOR_NOINLINE void add(tape& t, slot_base& g,
   const back_target& to = p.part[k].target;
   if constexpr (Scalar)
     if (to.id == 0) return add_adjoint<X>(t, to.scalar, from.scalar());
-  region at{to.offset, p.full - p.inner, {}, {}}, all{0, p.full - p.inner, {}, {}};
+  region at, all;
+  at.offset = to.offset;
+  at.rank = all.rank = p.full - p.inner;
   for (int d = 0; d < at.rank; ++d) {
     at.extent[d] = all.extent[d] = p.extent[k * p.full + p.inner + d];
     at.stride[d] = p.stride[k * p.full + p.inner + d];

@@ -4,6 +4,7 @@
 // node keeps nothing per element but the leaves that some derivative rule reads; values are recomputed in the loop.
 #pragma once
 #include "../expr/merge.hpp"
+#include "add_region.hpp"
 #include "sum_gradient.hpp"
 
 TTENSOR_BEGIN
@@ -144,13 +145,7 @@ template <class X, int R> struct region_node final : tape_node {
   void backward(tape& t) override {
     adjoint_slot<X>& s = t.at<X>(into);
     if (!s.live) return;
-    using L = leaf<X, R>;
-    if (from) {
-      adjoint_slot<X>& f = t.at<X>(from);
-      const auto whole = layout_map<R>::row_major(map.extent);
-      auto e = expr::make_node<add_op>(L{f.open(s.adjoint.batch()).snap(), whole}, L{s.adjoint.snap(), map});
-      statement_rule<X>::evaluate_into(f.adjoint, e, map.extent);
-    }
+    if (from) add_region<X>(t, from, layout_map<R>::row_major(map.extent), s.adjoint, map);
     statement_rule<X>::assign_region(s.adjoint, map, scalar_leaf<X>{X(0)});
   }
 };

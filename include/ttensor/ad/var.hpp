@@ -309,7 +309,7 @@ template <class T> class store<var<T>> {
   struct copy_node final : tape_node {  // the new slot starts as a copy of the old one
     std::uint32_t from, to;
     copy_node(std::uint32_t f, std::uint32_t g) : from(f), to(g) {}
-    void backward(tape& t) override;
+    void backward(tape& t) override;  // add_region.hpp
   };
   void write(index_t i, S&& v) {
     const bool active = v.active() && v.serial() > tapes::silent;
@@ -328,21 +328,5 @@ template <class T> class store<var<T>> {
   }
   mem::shared_cell<cell> cell_;
 };
-
-/// a += b for whole stores of equal size (adjoints).
-template <class X> void add_store(store<X>& a, const store<X>& b) {
-  using L = leaf<X, 1>;
-  const dims<1> n{{b.size()}};
-  const auto m = layout_map<1>::row_major(n);
-  a.require_batch(b.batch());
-  auto e = expr::make_node<add_op>(L{a.snap(), m}, L{b.snap(), m});
-  statement_rule<X>::evaluate_into(a, e, n);
-}
-template <class T> void store<var<T>>::copy_node::backward(tape& t) {
-  adjoint_slot<T>& g = t.at<T>(to);
-  if (!g.live) return;
-  add_store(t.at<T>(from).open(g.adjoint.batch()), g.adjoint);
-  g.drop();
-}
 
 TTENSOR_END

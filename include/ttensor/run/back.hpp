@@ -39,7 +39,13 @@ struct adjoint_ops {
 namespace back_detail {
 template <class E> TTENSOR_NOINLINE void add(char* to, const char* from, index_t n) {
   E a, d;
-  for (index_t i = 0; i < n; ++i, to += sizeof(E), from += sizeof(E)) {
+  index_t i = 0;
+  if constexpr (std::is_same_v<E, float> || std::is_same_v<E, double>) {
+    using V = pack<E, native_width_v<E>>;
+    for (; i + V::size <= n; i += V::size, to += sizeof(V), from += sizeof(V))
+      (V::load(reinterpret_cast<const E*>(to)) + V::load(reinterpret_cast<const E*>(from))).store(reinterpret_cast<E*>(to));
+  }
+  for (; i < n; ++i, to += sizeof(E), from += sizeof(E)) {
     __builtin_memcpy(&a, to, sizeof(E));
     __builtin_memcpy(&d, from, sizeof(E));
     a = static_cast<E>(a + d);

@@ -101,7 +101,7 @@ template <class Key> struct hand_over {
     const output& o = out[k++];
     if (!o.live || !o.live(t, o)) return;
     adjoint_slot<X>& from = t.at<X>(o.id);
-    if (s.slot() && s.slot()->tape_serial == t.serial) add_store(t.at<X>(s.slot()->id).open(from.adjoint.batch()), from.adjoint);
+    if (s.slot() && s.slot()->tape_serial == t.serial) ad::add_whole<X>(t, s.slot()->id, from.adjoint);
     from.drop();
   }
   template <class T, int N> void array(const store<dual<T, N>>& s) const {

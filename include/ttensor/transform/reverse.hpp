@@ -73,12 +73,11 @@ struct seed_leaf {
   }
   template <class X, auto Sh, class Ct> void operator()(const tensor<var<X>, Sh>& y, const Ct& ct) const {
     if (!y.elements().slot() || y.elements().slot()->tape_serial != t.serial) return;
-    auto& s = t.at<X>(y.elements().slot()->id);
+    const std::uint32_t id = y.elements().slot()->id;
     if constexpr (tree::tensor_leaf<Ct>) {
-      const store<X> c = lifted<X>(ct.elements());
-      add_store(s.open(c.batch()), c);
+      ad::add_whole<X>(t, id, lifted<X>(ct.elements()));
     } else {
-      store<X>& a = s.open();
+      store<X>& a = t.at<X>(id).open();
       for (index_t i = 0; i < a.size(); ++i) a.set(i, X(apply<add_op>(a.get(i), X(ct))));
     }
   }
