@@ -26,10 +26,11 @@ template <class T> tt::tensor<T, 1> wave(index_t n, double phase) {
 template <class T> bool same_bits(const tt::tensor<T, 1>& a, const tt::tensor<T, 1>& b) {
   return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), sizeof(T) * static_cast<std::size_t>(a.size())) == 0);
 }
-const index_t sizes[] = {0, 1, 3, 7, 8, 16, 17, 64, 1000};
+const index_t sizes[] = {0, 1, 3, 7, 8, 16, 17, 64, 1000, 70001};  // the last: sums of several blocks
 
 const auto rational = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a * b * c + 2.0 * d) / (1.5 + a * a) - b; };
 const auto squares = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a - b) * (c - d); };
+const auto seven = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a - b + a) * (c - d + c) - d; };
 const auto leaky = [](const auto& a, const auto& b, const auto& c) { return where(a > 0.0, b, 0.1 * c); };
 const auto product_sum = [](const auto& a, const auto& b, const auto& c) { return a * b + c; };
 const auto polynomial = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (0.5 * a + 1.25) * b / (c * c + 1.5) + d; };
@@ -69,6 +70,9 @@ TEST_CASE_TEMPLATE("names of one array and names of equal arrays give the same b
     CHECK(same_bits<T>(leaky(x, z, x), leaky(x, z1, x2)));
     CHECK(sum(squares(x, z, x, z)) == sum(squares(x, z, x1, z1)));
     CHECK(sum(squares(x, z, z, x)) == sum(squares(x, z, z1, x1)));
+    CHECK(sum(squares(x, z, z, x)) == -sum(squares(x, z, x, z)));
+    CHECK(sum(seven(x, z, z, x)) == sum(seven(x, z, z1, x1)));
+    CHECK(sum(seven(x, z, x, z)) == sum(seven(x, z, x1, z1)));
     CHECK(sum(rational(x, x, x, x)) == sum(rational(x, x1, x2, x3)));
     auto in_place = apart(x);
     in_place = rational(in_place, in_place, in_place, in_place);
