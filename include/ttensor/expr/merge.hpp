@@ -38,7 +38,7 @@ template <int N, int M> struct finder {
   program_facts<M> f;
   int tag[M];           // the first instruction of the same operator, -1 for a load
   int group[N + 1];     // the first leaf of the same type; numbers are groups of their own, beyond N
-  int addend;           // the leaf that is a summand of the whole, -1 if there is none: it is taken to be another array
+  int addend;           // the array that is a summand of the whole, alone in it; -1 if there is none: it is taken to be another array
   int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same
 
   constexpr void classify() {
@@ -51,6 +51,14 @@ template <int N, int M> struct finder {
         if (equal) kind[i] = j;
       }
     }
+  }
+  /// The only array leaf of instruction i and what it reads; -1: none, -2: several.
+  constexpr int only_array(int i) const {
+    if (tag[i] < 0) return group[f.at[i].slot] < N ? f.at[i].slot : -1;
+    int leaf = -1;
+    for (int k = 0; k < f.at[i].arity; ++k)
+      if (const int below = only_array(f.at[i].operand[k]); below != -1) leaf = leaf == -1 ? below : -2;
+    return leaf;
   }
   constexpr void unify(int i, int j) {
     if (tag[i] < 0) p.same.v[f.at[i].slot] = p.same.v[f.at[j].slot];
@@ -82,7 +90,7 @@ template <int Root, class... Ins, class... L> constexpr auto find(program<Root, 
   using last = typename operator_of<at_t<Root, type_list<Ins...>>>::type;
   if (std::is_same_v<last, add_op> || std::is_same_v<last, sub_op>)
     for (int j = 0; j < 2; ++j)
-      if (const int slot = s.f.at[s.f.at[Root].operand[j]].slot; slot >= 0 && s.group[slot] < N) s.addend = slot;
+      if (const int slot = s.only_array(s.f.at[Root].operand[j]); slot >= 0) s.addend = slot;
   return s.find();
 }
 

@@ -27,10 +27,13 @@ template <class Red, class Out> struct parts {
 };
 }  // namespace reduce_detail
 
+/// Packs that a long run is summed in; part of the definition of the result.
+template <class Prog> inline constexpr int chains_of = Prog::length <= 12 ? 4 : 2;
 /// out = Red::combine(out, Prog(leaves)) over the run. An output step of 0 reduces the run to one element.
 /// Red: identity<V>() and combine(V, V) on packs of the accumulation type. Columns: also instantiate the row accumulator.
+/// Chains: chains_of the statement as written, also where Prog has its names merged.
 /// `launch` is a run::rows_kernel.
-template <class Prog, class Red, bool Columns, class Out, class... L> struct reduce_kernel {
+template <class Prog, int Chains, class Red, bool Columns, class Out, class... L> struct reduce_kernel {
   static constexpr int N = lanes_of<Out, L...>();
   using table = plane_table<Out, L...>;
   using leaves = leaf_set<N, L...>;
@@ -45,7 +48,7 @@ template <class Prog, class Red, bool Columns, class Out, class... L> struct red
   static constexpr int outs = core_io<Out, N>::planes, planes = table::count, cost = planes + 2 * Prog::length;
   static constexpr index_t block = 16384;  // elements; part of the definition of the result, as are the lengths here:
   static constexpr accumulation sums{outs, 4 * block, sizeof(lane_t<total>) < 8 ? 32 : 256, 1024, reduce_detail::parts<Red, Out>::open, reduce_detail::parts<Red, Out>::merge};
-  static constexpr int chains = Prog::length <= 12 ? 4 : 2;
+  static constexpr int chains = Chains;
 
   TTENSOR_INLINE static acc value(const uniforms& u, char* const* p) {
     typename sweeper::leaf_values v;

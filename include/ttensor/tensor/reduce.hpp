@@ -21,7 +21,7 @@ namespace reduce_detail {
 template <class Red, bool Columns, class S, class E> struct types {
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    using kernel = run::reduce_kernel<program_of<E>, Red, Columns, core_t<collected_t<Red, reduction_scalar_t<Red, S>>>, eval_detail::leaf_core<L>...>;
+    using kernel = run::reduce_kernel<program_of<E>, run::chains_of<program_of<E>>, Red, Columns, core_t<collected_t<Red, reduction_scalar_t<Red, S>>>, eval_detail::leaf_core<L>...>;
   };
   using kernel = typename with<leaves_of_t<E>>::kernel;
 };
@@ -100,7 +100,7 @@ namespace reduce_detail {
 template <class Red, class S, class W, class E> struct total_of {
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    template <class Prog> using loop = run::reduce_kernel<Prog, Red, false, W, eval_detail::leaf_core<L>...>;
+    template <class Prog> using loop = run::reduce_kernel<Prog, run::chains_of<program_of<E>>, Red, false, W, eval_detail::leaf_core<L>...>;
   };
   template <class Prog> using loop = typename with<leaves_of_t<E>>::template loop<Prog>;
   using kernel = loop<program_of<E>>;
