@@ -75,6 +75,20 @@ TEST_CASE("levels between and outside the tapes") {
   check(second([&](const auto& v) { return tt::jvp(f, v, w).y_dot; }, x, w), {24 * 0.3, 24 * -1.2 * 4, 24 * 2 * 0.25});
   check(tt::jvp([&](const auto& v) { return second(f, v, w); }, x, w).y_dot, {24 * 0.3, 24 * -1.2 * 4, 24 * 2 * 0.25});
 }
+TEST_CASE("the gradient of mapped Hessian products: tangents, examples and both tapes") {
+  const tensor<double, 2> m{{0.5, -1, 2}, {1.5, 0.25, -0.75}};
+  const auto product = [&](const auto& u, const auto& row) {  // 6 u row w
+    return tt::hvp([&](const auto& t) { return sum(u * reshape(tt::eval(t * t * t), 3)); }, row, w);
+  };
+  const auto all_of = [&](const auto& u) { return sum(tt::vmap([&](const auto& row) { return product(u, row); })(m)); };
+  check(tt::grad(all_of)(x), {6 * 2.0, 6 * -0.75 * -2, 6 * 1.25 * 0.5});
+}
+TEST_CASE("a condition that is one number") {
+  const auto f = [](const auto& s, const auto& v) { return sum(where(s > 0.1, v, 1.0) * v * v * s); };  // s v^3
+  const auto mixed = [&](const auto& s) { return sum(tt::grad<1>(f)(s, x) * w); };                       // 3 s sum(v^2 w)
+  CHECK(tt::grad(mixed)(0.5) == doctest::Approx(3 * (0.3 * 0.3 - 2 * 1.2 * 1.2 + 0.5 * 4)).epsilon(1e-14));
+  check(second([&](const auto& v) { return f(0.5, v); }, x, w), {6 * 0.5 * 0.3, 6 * 0.5 * -1.2 * -2, 6 * 0.5 * 2 * 0.5});
+}
 TEST_CASE("examples inside the tapes, with weights that all of them share") {
   const tensor<double, 2> m{{1, 2, 3}, {4, 5, 6.5}};
   const auto loss = [&](const auto& b) {

@@ -95,10 +95,11 @@ template <class S, int R, class Prog, class... L, class X> struct gradient_table
   static constexpr auto ops = [] {
     array<const gradient_ops*, count + 1> a{};
     int k = 0;
-    auto one = [&](int n, const gradient_ops* o) {
-      for (int d = 0; d < n; ++d) a[k++] = o;
+    auto one = [&]<class M>(std::type_identity<M>) {
+      if constexpr (taped_vars<M>() > 0)
+        for (int d = 0; d < taped_vars<M>(); ++d) a[k++] = &nested_detail::ops<reelem_t<X, elem_t<typename M::scalar>>, M::rank == 0>;
     };
-    (one(taped_vars<L>(), &nested_detail::ops<reelem_t<X, elem_t<typename L::scalar>>, L::rank == 0>), ...);
+    (one(std::type_identity<L>{}), ...);
     return a;
   }();
 };

@@ -20,6 +20,12 @@ template <class S> using taped_t = typename taped<S>::inner;
 /// Whether a leaf can be on a tape.
 template <class L> constexpr bool can_carry() { return has_var_v<typename L::scalar> && is_differentiable_v<elem_t<typename L::scalar>>; }
 
+// Kinds nest in any order, so an overload for duals must see the one for batches that stands below it: declared ahead.
+template <class T, bool O, int R, class F> void each_taped(const snapshot<batched<T>, O>& s, const layout_map<R>& m, F&& f);
+template <class T, class F> void each_taped(const batched<T>& s, F&& f);
+template <class T, class F> void each_var(store<batched<T>>& s, F&& f);
+template <class T, class Where, class F> void each_pair(store<batched<T>>& to, const Where& at, const store<batched<T>>& from, const Where& part, F&& f);
+
 /// Visits what a leaf has on the tape, in plane order of the kinds outside the tape: f.array(slot, map) for taped stores,
 /// where batch axes outside the tape lead the map, and f.scalar(var) for taped scalars.
 template <class X, bool O, int R, class F> void each_taped(const snapshot<var<X>, O>& s, const layout_map<R>& m, F&& f) { f.array(s.slot, m); }
