@@ -55,7 +55,7 @@ template <class T, class F> void each_pair(store<batched<T>>& to, const region& 
   each_pair(to.inner(), a, from.inner(), p, f);
 }
 
-template <class X> void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part);
+template <class X> TTENSOR_NOINLINE void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part);
 /// One taped plane of a sum: sum[in] = before[in] + term[from], and before[i] elsewhere. A sum in place is its own `before`: it
 /// keeps the slot when nobody else holds its token. Older nodes may name that slot, and what flows back to the sum is theirs as
 /// it is, since d sum / d before = 1; newer ones cannot name the value before.
@@ -100,7 +100,7 @@ template <class X> TTENSOR_NOINLINE void add_to(store<X>& to, const region& at, 
   }
 }
 /// Slot `id` at `at` += from[part].
-template <class X> TTENSOR_NOINLINE void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part) {
+template <class X> void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part) {
   adjoint_slot<X>& s = t.at<X>(id);
   index_t whole[run::max_rank];
   const auto is_whole = [&](const region& r) { return r.offset == 0 && std::equal(whole, whole + at.rank, r.stride); };

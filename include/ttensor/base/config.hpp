@@ -15,10 +15,8 @@
 
 #if defined(__CUDACC__)
 #define TTENSOR_HD __host__ __device__
-#define TTENSOR_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
 #else
 #define TTENSOR_HD
-#define TTENSOR_NO_EXEC_CHECK
 #endif
 
 // nvcc refuses the compiler's vector types in host/device templates, and the operator rules are such. Host loops in a .cu
@@ -156,6 +154,15 @@
 #endif
 #define TTENSOR_BEGIN namespace ttensor { inline namespace TTENSOR_ABI {
 #define TTENSOR_END } }
+// The same for headers whose host/device templates serve values of the host too, as the operators' rules do packs and taped scalars: nvcc would warn of
+// each such use. Not for kernels and what only they call: there a host function is a mistake, and nvcc's warning is all that tells.
+#if defined(__CUDACC__)
+#define TTENSOR_HD_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011, 20013, 20014, 20015") TTENSOR_BEGIN
+#define TTENSOR_HD_END TTENSOR_END _Pragma("nv_diagnostic pop")
+#else
+#define TTENSOR_HD_BEGIN TTENSOR_BEGIN
+#define TTENSOR_HD_END TTENSOR_END
+#endif
 
 #if defined(__cpp_exceptions)
 #define TTENSOR_THROW(...) throw __VA_ARGS__

@@ -2,7 +2,7 @@
 #pragma once
 #include "node.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 // ---- the door: the one place that decides what applying an operator means -------------------------------------------
 struct promote_common;   // all operands to one element type
@@ -105,7 +105,6 @@ template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(au
 }  // namespace expr
 
 /// Applies an elementwise operator to anything: numbers and packs compute, scalar kinds follow their rule, arrays build a node.
-TTENSOR_NO_EXEC_CHECK
 template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A&&... a) {
   if constexpr ((element_proxy<A> || ...)) {
     return apply<Op>(expr::plain(static_cast<A&&>(a))...);
@@ -118,4 +117,4 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
   }
 }
 
-TTENSOR_END
+TTENSOR_HD_END

@@ -3,7 +3,7 @@
 #include "../num/math.hpp"
 #include "comparison.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 struct add_op : elementwise<2> {
   static constexpr bool even = true;
@@ -101,4 +101,4 @@ struct absorb2_op : elementwise<2> {
   }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

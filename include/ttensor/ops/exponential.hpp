@@ -2,7 +2,7 @@
 #pragma once
 #include "terms.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 /// exp(a + h) ~= exp(a) + exp(a) h
 struct exp_op : real_elementwise<1> {
@@ -110,4 +110,4 @@ struct logsigmoid_op : real_elementwise<1> {
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<sigmoid_op>(ops::minus(a))}; }
 };
 
-TTENSOR_END
+TTENSOR_HD_END
