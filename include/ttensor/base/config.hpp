@@ -137,7 +137,8 @@
 
 #define TTENSOR_CAT_(a, b) a##b
 #define TTENSOR_CAT(a, b) TTENSOR_CAT_(a, b)
-// `v1_avx512`: ABI version and instruction set in one inline namespace; bounds checks and threads change inline code, so they count too.
+// `v1_avx512`: ABI version and instruction set in one inline namespace; threads, bounds checks and errors that end the program (-fno-exceptions) change inline
+// code, so they count too: `v1_openmp_checked_aborting_avx512`.
 #if defined(TTENSOR_USE_TBB)
 #define TTENSOR_ABI_THREADS v1_tbb_
 #elif defined(TTENSOR_USE_OPENMP)
@@ -148,9 +149,14 @@
 #define TTENSOR_ABI_THREADS v1_
 #endif
 #if TTENSOR_CHECK_BOUNDS
-#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_THREADS, TTENSOR_CAT(checked_, TTENSOR_ISA))
+#define TTENSOR_ABI_BOUNDS TTENSOR_CAT(TTENSOR_ABI_THREADS, checked_)
 #else
-#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_THREADS, TTENSOR_ISA)
+#define TTENSOR_ABI_BOUNDS TTENSOR_ABI_THREADS
+#endif
+#if defined(__cpp_exceptions)
+#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_BOUNDS, TTENSOR_ISA)
+#else
+#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_BOUNDS, TTENSOR_CAT(aborting_, TTENSOR_ISA))
 #endif
 #define TTENSOR_BEGIN namespace ttensor { inline namespace TTENSOR_ABI {
 #define TTENSOR_END } }
