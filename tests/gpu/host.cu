@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
 #include <cmath>
+#include <complex>
 
 namespace tt = ttensor;
 
@@ -32,6 +33,14 @@ TEST_CASE("gradients of statements, sums, products, selections") {
   CHECK(near(tt::grad([](const auto& t) { return sum(take(t, tt::tensor<int, 1>{2, 0, 2}, 0) * x); })(x), vec{-1, 0, 2.5}));
   CHECK(near(tt::grad([](const auto& t) { return logsumexp(t); })(x), softmax(x, 0)));
   CHECK(near(tt::grad([](const auto& t) { return mean(maximum(t, 0.0)) + tt::max(t); })(x), vec{1.0 / 3, 0, 4.0 / 3}));
+  CHECK(near(tt::grad([](const auto& t) { return norm(t) + stddev(t); })(x), x / norm(x) + (x - mean(x)) / (3.0 * stddev(x))));
+}
+TEST_CASE("complex numbers") {
+  using complex = std::complex<double>;
+  const tt::tensor<complex, 1> z{{1, 2}, {0, -3}};
+  const auto g = tt::grad([](const auto& t) { return sum(real(t * conj(t) / 2.0 + t * t)); })(z);  // |z|^2 / 2 + Re z^2: z + 2 conj(z)
+  CHECK(near(real(g), 3.0 * real(z)));
+  CHECK(near(imag(g), -imag(z)));
 }
 TEST_CASE("every transform, and all over one another") {
   const auto squares = [](const auto& t) { return t * t; };

@@ -165,9 +165,11 @@
 #if defined(__CUDACC__)
 #define TTENSOR_HD_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011, 20013, 20014, 20015") TTENSOR_BEGIN
 #define TTENSOR_HD_END TTENSOR_END _Pragma("nv_diagnostic pop")
+#define TTENSOR_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")  // before a function that converts: that warning has no place in the source
 #else
 #define TTENSOR_HD_BEGIN TTENSOR_BEGIN
 #define TTENSOR_HD_END TTENSOR_END
+#define TTENSOR_NO_EXEC_CHECK
 #endif
 
 #if defined(__cpp_exceptions)

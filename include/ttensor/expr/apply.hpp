@@ -96,6 +96,7 @@ template <class A, class... R> struct weak_target<A, R...> { using type = typena
   else if constexpr (!std::is_void_v<rest> || !std::is_floating_point_v<A>) return std::type_identity<rest>{};
   else return std::type_identity<A>{};
 }())::type; };
+TTENSOR_NO_EXEC_CHECK
 template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) adopt(const A& a) {
   if constexpr (!cpp_number<A> || is_complex_v<A> || std::is_void_v<Target> || std::is_same_v<A, bool>) return (a);
   else if constexpr (is_pack_v<Target>) return static_cast<typename pack_element<Target>::type>(a);
