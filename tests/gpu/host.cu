@@ -66,6 +66,7 @@ TEST_CASE("scalars: loops, branches, scans") {
     CHECK(near(tt::jvp([](auto t) { return price(t); }, s, 1.0).y_dot, d));
     CHECK(near(tt::vmap([](auto t) { return tt::cond(t > 1.0, [](auto u) { return u * u; }, [](auto u) { return -u; }, t); })(vec{s})(0), s > 1 ? s * s : -s));
   }
+  CHECK(near(tt::grad(tt::grad(tt::grad([](auto t) { return exp(2.0 * t) * sqrt(square(t)); })))(1.0), 20 * std::exp(2.0)));
   CHECK(near(tt::grad([](auto t) { return tt::for_loop(3, [&](int, auto c) { return c * t; }, t); })(2.0), 32));
   CHECK(near(tt::grad([](auto t) { return tt::scan([](auto c, auto e) { return std::pair{c * e, c}; }, t, x).first; })(2.0), -1));
 }

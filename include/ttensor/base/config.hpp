@@ -165,7 +165,7 @@
 #if defined(__CUDACC__)
 #define TTENSOR_HD_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011, 20013, 20014, 20015") TTENSOR_BEGIN
 #define TTENSOR_HD_END TTENSOR_END _Pragma("nv_diagnostic pop")
-#define TTENSOR_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")  // before a function that converts: that warning has no place in the source
+#define TTENSOR_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")  // before a function that converts or copies: those warnings have no place
 #else
 #define TTENSOR_HD_BEGIN TTENSOR_BEGIN
 #define TTENSOR_HD_END TTENSOR_END

@@ -84,6 +84,7 @@ struct absorb_op : elementwise<2> {
     const auto y = ct * p;
     return ops::zero_where(ct == A(0), y);
   }
+  TTENSOR_NO_EXEC_CHECK
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& ct, const B& p, const Y&) {
     return grads{p, both_absorb{ct}};
   }
@@ -96,6 +97,7 @@ struct absorb2_op : elementwise<2> {
     const auto y = a * b;
     return ops::zero_where((a == A(0)) || (b == B(0)), y);
   }
+  TTENSOR_NO_EXEC_CHECK
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) {
     return grads{both_absorb{b}, both_absorb{a}};
   }
