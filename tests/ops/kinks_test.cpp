@@ -112,6 +112,31 @@ TEST_CASE("zero absorbs, where selects") {
   expect("where_nan_branch", {tt::grad([&](const auto& v) { return sum(p(v)); })(vec{3.0})(0), tt::grad([&](const auto& v) { return sum(q(v)); })(vec{3.0})(0)});
 }
 
+TEST_CASE("where is the branch that it takes, of scalars of every kind, whatever the other is") {
+  const auto check = [](auto f) {
+    CHECK(f(-2.0) == -8);
+    CHECK(f(-2.0f) == -8);
+    CHECK(tt::grad(f)(-2.0) == 12);
+    CHECK(tt::jvp(f, -2.0, 1.0).y_dot == 12);
+    CHECK(tt::grad(tt::grad(f))(-2.0) == -12);
+    CHECK(tt::jvp(tt::grad(f), -2.0, 1.0).y_dot == -12);
+    CHECK(tt::vmap(f)(vec{-2, -2})(1) == -8);
+    CHECK(tt::vmap(tt::grad(f))(vec{-2, -2})(1) == 12);
+  };
+  const auto against = [&](auto other) {
+    check([=](const auto& x) { return tt::where(x < 0, x * x * x, other(x)); });
+    check([=](const auto& x) { return tt::where(x >= 0, other(x), x * x * x); });
+  };
+  against([](const auto& x) { return x; });
+  against([](const auto&) { return 0; });
+  against([](const auto& x) { using std::log; return log(x); });           // NaN; its slope is a number
+  against([](const auto& x) { using std::sqrt; return sqrt(x); });         // NaN, and so is its slope
+  against([](const auto& x) { return 1 / (x + 2); });                      // infinite
+  against([](const auto& x) { using std::sqrt; return sqrt(x + 2); });     // its slope is infinite
+  static_assert(std::is_same_v<decltype(tt::where(true, 1.0f, 0)), float> && std::is_same_v<decltype(tt::where(true, 1, 2)), int>);
+  static_assert(std::is_same_v<decltype(tt::where(true, tt::half(1.0f), 0.0)), tt::half>);
+}
+
 TEST_CASE("reductions") {
   const auto largest = [](const auto& x) { return max(x); };
   gradient("max_all_tie_2", largest, vec{2, 1, 2});

@@ -46,7 +46,7 @@ TTENSOR_BODY void add_planes(const adjoint_plane* to, const region& at, const ad
   }
 }
 #endif
-template <class X> void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part);
+template <class X> TTENSOR_NOINLINE void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part);
 template <class X> void add_whole(tape& t, std::uint32_t id, const store<X>& from);
 /// One taped plane of a sum: sum[in] = before[in] + term[from], and before[i] elsewhere. A sum in place is its own `before`: it
 /// keeps the slot when nobody else holds its token. Older nodes may name that slot, and what flows back to the sum is theirs as
@@ -91,7 +91,7 @@ template <class X> TTENSOR_NOINLINE void add_to(store<X>& to, const region& at, 
   }
 }
 /// Slot `id` at `at` += from[part].
-template <class X> TTENSOR_NOINLINE void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part) {
+template <class X> void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part) {
   adjoint_slot<X>& s = t.at<X>(id);
   index_t whole[run::max_rank];
   const auto is_whole = [&](const region& r) { return r.offset == 0 && std::equal(whole, whole + at.rank, r.stride); };

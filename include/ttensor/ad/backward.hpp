@@ -100,7 +100,7 @@ struct leaf_noter {
   template <class L> TTENSOR_NOINLINE void note(const L& l) {
     l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
       constexpr int bytes = static_cast<int>(sizeof(T)), levels = batch_levels_v<typename L::scalar>;
-      value(p.ptr, p.holder, bytes, run::is_uniform_v<eval_detail::leaf_core<L>>, {p.extent.v, p.stride.v, Q, levels});
+      value(p.ptr, p.holder, bytes, run::is_uniform_v<eval_detail::leaf_core<L>>, leaf_axes{p.extent.v, p.stride.v, Q, levels});
     });
     if constexpr (can_carry<L>()) each_taped(l, own<L::rank>{*this});
     ++leaf;
@@ -114,7 +114,7 @@ struct leaf_noter {
     leaf_noter& n;
     void scalar(const auto& v) const { n.target(v.active() ? v.serial() : 0, {0, v.active() ? v.ref() : adjoint_ref{}, 0}, {nullptr, nullptr, 0, 0}); }
     template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {  // batch axes outside the tape lead the map
-      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, {m.extent.v, m.stride.v, Q, Q - R});
+      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, leaf_axes{m.extent.v, m.stride.v, Q, Q - R});
       else n.target(0, {}, {nullptr, nullptr, 0, 0});
     }
   };

@@ -6,7 +6,7 @@
 #include "../ops/selection.hpp"
 #include "../tensor/store.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 namespace dual_detail {
 template <class T, int N> struct members {
@@ -63,7 +63,6 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
     else if constexpr (cpp_number<A> && !std::is_same_v<A, bool>) return static_cast<weak_t<lane_type, A>>(a);
     else return (a);
   }
-  TTENSOR_NO_EXEC_CHECK
   template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE static constexpr auto apply(const A&... a) {
     const auto y = ttensor::apply<Op>(value(a)...);
     if constexpr (!Op::differentiable) {
@@ -210,4 +209,4 @@ template <class T, int N> class store<dual<T, N>> {
   }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

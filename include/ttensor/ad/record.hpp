@@ -74,22 +74,6 @@ template <class S, class E, bool Value = false> struct statement_record {
   back_record view() { return {extent, value, keep.v, value_stride, target, target_stride}; }
 };
 
-template <class X> void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride);
-template <class X> void add_gradients(tape& t, const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride);
-template <class S, class E> struct statement_node final : tape_node {
-  using record = statement_record<S, E>;
-  using X = typename record::X;
-  static constexpr int full = record::full, vars = record::vars;
-  record r;
-  index_t out_stride[full + 1];  // of the result over the statement's axes: 0 where a sum reduced
-  std::uint32_t out[vars];
-
-  static_assert(of_one_elem<X, true>(leaves_of_t<E>{}), "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
-  statement_node(const E& e, const dims<full>& x, const dims<full>& os) : r(e, x) {
-    for (int d = 0; d < full; ++d) out_stride[d] = os[d];
-  }
-  void backward(tape& t) override { run_node<X>(t, record::layout, r.view(), out, out_stride); }
-};
 /// Slots that something flowed back to, null for the others; false if there is none.
 bool live_slots(tape& t, const std::uint32_t* out, int n, slot_base** to);
 #if defined(TTENSOR_BODY)
@@ -103,12 +87,6 @@ TTENSOR_BODY bool live_slots(tape& t, const std::uint32_t* out, int n, slot_base
   return any;
 }
 #endif
-template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride) {
-  slot_base* cotangent[run::max_planes];
-  if (!live_slots(t, out, l.vars, cotangent)) return;
-  add_gradients<X>(t, l, r, cotangent, out_stride);
-  for (int k = 0; k < l.vars; ++k) t.slot(out[k]).drop();
-}
 /// The scalar targets of a statement are added to slots of one element first.
 template <class X> TTENSOR_NOINLINE void add_gradients(tape& t, const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride) {
   slot_base* to[run::max_planes];
@@ -127,6 +105,26 @@ template <class X> TTENSOR_NOINLINE void add_gradients(tape& t, const back_layou
     for (int g = 0; g < l.targets; ++g)
       if (to[g] && r.target[g].id == 0) add_adjoint<X>(t, r.target[g].scalar, scalars[static_cast<std::size_t>(g)].adjoint.get(0));
 }
+template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride) {
+  slot_base* cotangent[run::max_planes];
+  if (!live_slots(t, out, l.vars, cotangent)) return;
+  add_gradients<X>(t, l, r, cotangent, out_stride);
+  for (int k = 0; k < l.vars; ++k) t.slot(out[k]).drop();
+}
+template <class S, class E> struct statement_node final : tape_node {
+  using record = statement_record<S, E>;
+  using X = typename record::X;
+  static constexpr int full = record::full, vars = record::vars;
+  record r;
+  index_t out_stride[full + 1];  // of the result over the statement's axes: 0 where a sum reduced
+  std::uint32_t out[vars];
+
+  static_assert(of_one_elem<X, true>(leaves_of_t<E>{}), "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
+  statement_node(const E& e, const dims<full>& x, const dims<full>& os) : r(e, x) {
+    for (int d = 0; d < full; ++d) out_stride[d] = os[d];
+  }
+  void backward(tape& t) override { run_node<X>(t, record::layout, r.view(), out, out_stride); }
+};
 
 template <class S, class E> struct nested_node_of;  // reverse over reverse: nested_reverse.hpp
 

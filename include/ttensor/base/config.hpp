@@ -15,10 +15,8 @@
 
 #if defined(__CUDACC__)
 #define TTENSOR_HD __host__ __device__
-#define TTENSOR_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
 #else
 #define TTENSOR_HD
-#define TTENSOR_NO_EXEC_CHECK
 #endif
 
 // nvcc refuses the compiler's vector types in host/device templates, and the operator rules are such. Host loops in a .cu
@@ -139,7 +137,8 @@
 
 #define TTENSOR_CAT_(a, b) a##b
 #define TTENSOR_CAT(a, b) TTENSOR_CAT_(a, b)
-// `v1_avx512`: ABI version and instruction set in one inline namespace; bounds checks and threads change inline code, so they count too.
+// `v1_avx512`: ABI version and instruction set in one inline namespace; threads, bounds checks and errors that end the program (-fno-exceptions) change inline
+// code, so they count too: `v1_openmp_checked_aborting_avx512`.
 #if defined(TTENSOR_USE_TBB)
 #define TTENSOR_ABI_THREADS v1_tbb_
 #elif defined(TTENSOR_USE_OPENMP)
@@ -150,12 +149,28 @@
 #define TTENSOR_ABI_THREADS v1_
 #endif
 #if TTENSOR_CHECK_BOUNDS
-#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_THREADS, TTENSOR_CAT(checked_, TTENSOR_ISA))
+#define TTENSOR_ABI_BOUNDS TTENSOR_CAT(TTENSOR_ABI_THREADS, checked_)
 #else
-#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_THREADS, TTENSOR_ISA)
+#define TTENSOR_ABI_BOUNDS TTENSOR_ABI_THREADS
+#endif
+#if defined(__cpp_exceptions)
+#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_BOUNDS, TTENSOR_ISA)
+#else
+#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_BOUNDS, TTENSOR_CAT(aborting_, TTENSOR_ISA))
 #endif
 #define TTENSOR_BEGIN namespace ttensor { inline namespace TTENSOR_ABI {
 #define TTENSOR_END } }
+// The same for headers whose host/device templates serve values of the host too, as the operators' rules do packs and taped scalars: nvcc would warn of
+// each such use. Not for kernels and what only they call: there a host function is a mistake, and nvcc's warning is all that tells.
+#if defined(__CUDACC__)
+#define TTENSOR_HD_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011, 20013, 20014, 20015") TTENSOR_BEGIN
+#define TTENSOR_HD_END TTENSOR_END _Pragma("nv_diagnostic pop")
+#define TTENSOR_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")  // before a function that converts or copies: those warnings have no place
+#else
+#define TTENSOR_HD_BEGIN TTENSOR_BEGIN
+#define TTENSOR_HD_END TTENSOR_END
+#define TTENSOR_NO_EXEC_CHECK
+#endif
 
 #if defined(__cpp_exceptions)
 #define TTENSOR_THROW(...) throw __VA_ARGS__

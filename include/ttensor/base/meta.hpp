@@ -5,7 +5,7 @@
 #include <utility>
 #include "config.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 template <class... T> struct type_list {
   static constexpr int size = static_cast<int>(sizeof...(T));
@@ -53,7 +53,6 @@ template <int I, class List> using at_t = typename meta::at<I, List>::type;
 template <class... T> struct bundle : meta::slots<std::make_integer_sequence<int, sizeof...(T)>, T...> {
   static constexpr int size = static_cast<int>(sizeof...(T));
 };
-TTENSOR_NO_EXEC_CHECK
 template <class... T> TTENSOR_HD TTENSOR_INLINE constexpr bundle<std::remove_cvref_t<T>...> make_bundle(T&&... t) {
   return {{{static_cast<T&&>(t)}...}};
 }
@@ -62,7 +61,6 @@ template <int I, class T> TTENSOR_HD TTENSOR_INLINE constexpr const T& at(const 
 template <int I, class T> TTENSOR_HD TTENSOR_INLINE constexpr T&& at(meta::slot<I, T>&& s) { return static_cast<T&&>(s.value); }
 
 namespace meta {
-TTENSOR_NO_EXEC_CHECK  // f may be a host function; on a lambda the check could not be turned off
 template <class F, int... I> TTENSOR_HD TTENSOR_INLINE constexpr void each_index(F& f, std::integer_sequence<int, I...>) {
   (f(std::integral_constant<int, I>{}), ...);
 }
@@ -73,9 +71,8 @@ template <class F, class... T> constexpr decltype(auto) spread(const F& f, const
   return meta::spread(f, b, std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
 }
 /// Calls f(integral_constant<int, 0>), ..., f(integral_constant<int, N - 1>) in order.
-TTENSOR_NO_EXEC_CHECK
 template <int N, class F> TTENSOR_HD TTENSOR_INLINE constexpr void static_for(F&& f) {
   meta::each_index(f, std::make_integer_sequence<int, N>{});
 }
 
-TTENSOR_END
+TTENSOR_HD_END

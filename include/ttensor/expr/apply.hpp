@@ -2,7 +2,7 @@
 #pragma once
 #include "node.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 // ---- the door: the one place that decides what applying an operator means -------------------------------------------
 struct promote_common;   // all operands to one element type
@@ -96,6 +96,7 @@ template <class A, class... R> struct weak_target<A, R...> { using type = typena
   else if constexpr (!std::is_void_v<rest> || !std::is_floating_point_v<A>) return std::type_identity<rest>{};
   else return std::type_identity<A>{};
 }())::type; };
+TTENSOR_NO_EXEC_CHECK
 template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) adopt(const A& a) {
   if constexpr (!cpp_number<A> || is_complex_v<A> || std::is_void_v<Target> || std::is_same_v<A, bool>) return (a);
   else if constexpr (is_pack_v<Target>) return static_cast<typename pack_element<Target>::type>(a);
@@ -105,7 +106,6 @@ template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(au
 }  // namespace expr
 
 /// Applies an elementwise operator to anything: numbers and packs compute, scalar kinds follow their rule, arrays build a node.
-TTENSOR_NO_EXEC_CHECK
 template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A&&... a) {
   if constexpr ((element_proxy<A> || ...)) {
     return apply<Op>(expr::plain(static_cast<A&&>(a))...);
@@ -118,4 +118,4 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
   }
 }
 
-TTENSOR_END
+TTENSOR_HD_END

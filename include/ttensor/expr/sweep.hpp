@@ -4,7 +4,7 @@
 #include "../num/math.hpp"
 #include "program.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 // ---- the algebra of local partials: what an operator's `partials` may return besides a value --------------------------
 struct unit {};                           // 1: the cotangent passes
@@ -44,7 +44,6 @@ template <class P> inline constexpr bool is_both = false;
 template <class C> inline constexpr bool is_both<both_absorb<C>> = true;
 
 /// ct (or a tangent) times the local partial p of Op. With Op::absorbs an exact 0 stays 0 whatever p is.
-TTENSOR_NO_EXEC_CHECK
 template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto scale(const C& ct, const P& p) {
   if constexpr (std::is_same_v<P, unit>) return ct;
   else if constexpr (std::is_same_v<P, no_partial>) return apply<where_op>(false, ct, 0);
@@ -97,8 +96,8 @@ template <class P> TTENSOR_HD constexpr bool complex_partial() {
   else return is_complex_value_v<P>;
 }
 /// The partial as the reverse sweep uses it: conjugated.
-template <class P> TTENSOR_HD TTENSOR_INLINE constexpr auto reverse_partial(const P& p) {
-  if constexpr (!complex_partial<P>()) return p;
+template <class P> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) reverse_partial(const P& p) {
+  if constexpr (!complex_partial<P>()) return (p);
   else if constexpr (is_both<P>) return both_absorb{apply<conj_op>(p.p)};
   else return apply<conj_op>(p);
 }
@@ -108,10 +107,8 @@ template <class P, class C> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) b
   else return (ct);
 }
 /// What a tangent adds to the tangent of the result, before it is taken to the result's type.
-TTENSOR_NO_EXEC_CHECK
 template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto forward_term(const C& tangent, const P& p) { return scale<Op>(beside<P>(tangent), p); }
 /// What a cotangent adds to the cotangent of the operand, before it is taken to the operand's type.
-TTENSOR_NO_EXEC_CHECK
 template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto reverse_term(const C& ct, const P& p) { return scale<Op>(beside<P>(ct), reverse_partial(p)); }
 }  // namespace sweeping
 
@@ -133,9 +130,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   using values = typename all<std::make_integer_sequence<int, M>>::type;
   using result = typename value<Root>::type;
 
-  TTENSOR_NO_EXEC_CHECK
   template <int I, int K, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values& l, ld<K>, const Unused&...) { at<I>(v) = at<K>(l); }
-  TTENSOR_NO_EXEC_CHECK
   template <int I, class Op, int... J, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values&, ins<Op, J...>, const Unused&...) {
     at<I>(v) = apply<Op>(at<J>(v)...);
   }
@@ -154,14 +149,11 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   static constexpr array<ins_facts, M> facts_of{{lowering::facts_of(Ins{})...}};
   static constexpr chosen loads = choose(true), operators = choose(false);
 
-  TTENSOR_NO_EXEC_CHECK
   TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l) { forward(v, l, typename listed<loads>::type{}, typename listed<operators>::type{}); }
-  TTENSOR_NO_EXEC_CHECK
   template <int... Load, int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, int_list<Load...>, int_list<I...>) {
     ((at<Load>(v) = at<facts_of[Load].slot>(l)), ...);
     (step<I>(v, l, at_t<I, instructions>{}), ...);
   }
-  TTENSOR_NO_EXEC_CHECK
   TTENSOR_HD TTENSOR_INLINE static constexpr result run(const leaf_values& l) {
     values v;
     forward(v, l);
@@ -176,7 +168,6 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
 
   template <std::uint64_t Active> static constexpr auto known = facts<Active>(prog{});
   template <std::uint64_t Active> static constexpr auto first = first_adjoints(known<Active>, Root);
-  TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, int I, int J, class Op, class CT, class G>
   TTENSOR_HD TTENSOR_INLINE static constexpr void push(adjoints<CT>& a, const G& g) {
     constexpr int c = known<Active>.at[I].operand[J];
@@ -187,7 +178,6 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
       else at<c>(a) = apply<add_op>(at<c>(a), d);
     }
   }
-  TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, class CT, int I, class Op, int... J>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values& v, adjoints<CT>& a, ins<Op, J...>) {
     constexpr int arity = static_cast<int>(sizeof...(J));
@@ -205,20 +195,17 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   }
   template <std::uint64_t Active> static constexpr chosen constants = choose_by<Active>(true, false);
   template <std::uint64_t Active> static constexpr chosen swept = choose_by<Active>(false, true);
-  TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, class CT, int... Constant, int... I>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back_all(const values& v, adjoints<CT>& a, int_list<Constant...>, int_list<I...>) {
     ((at<Constant>(a) = adjoint_t<CT, Constant>(0)), ...);  // only masks read it
     (back<Active, CT, I>(v, a, at_t<I, instructions>{}), ...);
   }
   /// Forward sweep, then adjoints of every active leaf for the cotangent `ct` of the root. Active: bit per slot.
-  TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse(const leaf_values& l, const CT& ct) {
     values v;
     return reverse_with<Active, CT>(v, l, ct);
   }
   /// The same, and leaves the values of all instructions in v.
-  TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse_with(values& v, const leaf_values& l, const CT& ct) {
     forward(v, l);
     adjoints<CT> a;
@@ -234,4 +221,4 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

@@ -11,6 +11,7 @@ template <> inline constexpr bool plain<bool> = false;
 template <> inline constexpr bool plain<half> = false;
 template <> inline constexpr bool plain<bfloat16> = false;
 
+TTENSOR_NO_EXEC_CHECK
 template <class To, class From>
 TTENSOR_HD constexpr To cast(From x) {
   if constexpr (sizeof(From) == 2 && !plain<From>) return To(float(x));

@@ -70,7 +70,7 @@ struct pack<bool, N> {
   reg r[count];
 
   pack() = default;
-  TTENSOR_INLINE pack(bool b) {
+  TTENSOR_HD TTENSOR_INLINE pack(bool b) {
     if constexpr (lane_bytes == 0) { TTENSOR_EACH(i) r[i] = b; }
 #if TTENSOR_HAS_REGISTERS
     else { TTENSOR_EACH(i) r[i] = simd::mask_splat<reg>(b); }
@@ -159,7 +159,7 @@ struct pack {
   reg r[count];
 
   pack() = default;
-  TTENSOR_INLINE pack(T x) {
+  TTENSOR_HD TTENSOR_INLINE pack(T x) {
     if constexpr (registers) { TTENSOR_EACH(i) r[i] = x - reg{}; }  // scalar - vector broadcasts; -0 - 0 is -0
     else { TTENSOR_EACH(i) r[i] = x; }
   }

@@ -2,7 +2,7 @@
 #pragma once
 #include "special.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 /// max(x, 0); derivative 0 at 0. NaN propagates.
 struct relu_op : elementwise<1> {
@@ -62,4 +62,4 @@ struct silu_op : real_elementwise<1> {
   }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

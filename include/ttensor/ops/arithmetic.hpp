@@ -3,7 +3,7 @@
 #include "../num/math.hpp"
 #include "comparison.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 struct add_op : elementwise<2> {
   static constexpr bool even = true;
@@ -52,6 +52,7 @@ struct mul_op : elementwise<2> {
   static constexpr const char* name = "mul";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return ops::product(a, b); }
+  TTENSOR_NO_EXEC_CHECK
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) { return grads<B, A>{b, a}; }
 };
 /// Division. Integer division by zero gives 0.
@@ -84,6 +85,7 @@ struct absorb_op : elementwise<2> {
     const auto y = ct * p;
     return ops::zero_where(ct == A(0), y);
   }
+  TTENSOR_NO_EXEC_CHECK
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& ct, const B& p, const Y&) {
     return grads{p, both_absorb{ct}};
   }
@@ -96,9 +98,10 @@ struct absorb2_op : elementwise<2> {
     const auto y = a * b;
     return ops::zero_where((a == A(0)) || (b == B(0)), y);
   }
+  TTENSOR_NO_EXEC_CHECK
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) {
     return grads{both_absorb{b}, both_absorb{a}};
   }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

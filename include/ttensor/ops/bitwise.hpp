@@ -2,7 +2,7 @@
 #pragma once
 #include "terms.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 struct bit_and_op : elementwise<2> {
   static constexpr const char* name = "bit_and";
@@ -63,4 +63,4 @@ struct bit_not_op : elementwise<1> {
   template <class A, class Y> static constexpr auto partials(const A&, const Y&) { return grads{no_partial{}}; }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

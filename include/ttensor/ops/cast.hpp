@@ -2,7 +2,7 @@
 #pragma once
 #include "family.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 template <class T> struct cast_op : elementwise<1> {
   static constexpr const char* name = "cast";
@@ -27,4 +27,4 @@ template <class T> struct cast_op : elementwise<1> {
   template <class A, class Y> TTENSOR_HD static constexpr auto partials(const A&, const Y&) { return grads{unit{}}; }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

@@ -2,7 +2,7 @@
 #pragma once
 #include "family.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 struct equal_op : comparison {
   static constexpr const char* name = "equal";
@@ -44,4 +44,4 @@ struct logical_not_op : elementwise<1> {
   template <class A, class Y> static constexpr auto partials(const A&, const Y&) { return grads<no_partial>{{}}; }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

@@ -2,13 +2,14 @@
 #pragma once
 #include "terms.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 /// exp(a + h) ~= exp(a) + exp(a) h
 struct exp_op : real_elementwise<1> {
   static constexpr const char* name = "exp";
   static constexpr unsigned reads(int) { return 2u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return math::exp(a); }
+  TTENSOR_NO_EXEC_CHECK
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) { return grads{y}; }
 };
 /// log(a + h) ~= log(a) + h / a;  log(0) = -inf, log of a negative number is NaN
@@ -110,4 +111,4 @@ struct logsigmoid_op : real_elementwise<1> {
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<sigmoid_op>(ops::minus(a))}; }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

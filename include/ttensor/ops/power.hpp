@@ -2,7 +2,7 @@
 #pragma once
 #include "exponential.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 /// (a + h)^2 ~= a^2 + 2 a h
 struct square_op : elementwise<1> {
@@ -116,4 +116,4 @@ struct fma_op : elementwise<3> {
   }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

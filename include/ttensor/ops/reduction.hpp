@@ -2,7 +2,7 @@
 #pragma once
 #include "terms.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 /// sum: 0 for an empty range.
 struct sum_op {
@@ -11,7 +11,6 @@ struct sum_op {
   using collects = double;  // float and the shorter types are added up in it
   template <class T> using result = reduced_t<T>;
   template <class V> TTENSOR_HD TTENSOR_INLINE static V identity() { return V(lane_t<V>(0)); }
-  TTENSOR_NO_EXEC_CHECK
   template <class V> TTENSOR_HD TTENSOR_INLINE static V combine(const V& a, const V& b) { return apply<add_op>(a, b); }
 };
 /// prod: 1 for an empty range.
@@ -46,4 +45,4 @@ struct min_op {
   template <class V> TTENSOR_INLINE static V combine(const V& a, const V& b) { return minimum_op::primal(a, b); }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

@@ -3,7 +3,7 @@
 #include "cast.hpp"
 #include "complex.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 /// -1, 0 or 1; NaN for NaN. Derivative 0 everywhere.
 struct sign_op : elementwise<1> {
@@ -120,4 +120,4 @@ struct remainder_op : elementwise<2> {
   }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

@@ -3,7 +3,7 @@
 #include "../num/math.hpp"
 #include "arithmetic.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 /// where(c, a, b): a where c holds, else b. Both are computed; the gradient of the other branch is selected out, not multiplied.
 struct where_op : elementwise<3> {
@@ -91,4 +91,4 @@ struct clamp_op : elementwise<3> {
   }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

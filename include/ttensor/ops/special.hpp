@@ -2,7 +2,7 @@
 #pragma once
 #include "exponential.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 /// erf(a + h) ~= erf(a) + 2 / sqrt(pi) exp(-a^2) h
 struct erf_op : real_elementwise<1> {
@@ -50,4 +50,4 @@ struct logaddexp_op : real_elementwise<2> {
   }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

@@ -3,13 +3,13 @@
 #pragma once
 #include "selection.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 namespace ops {
 
 #define TTENSOR_TERM_1(name, op) \
-  TTENSOR_NO_EXEC_CHECK template <class A> TTENSOR_HD TTENSOR_INLINE constexpr auto name(const A& a) { return apply<op>(a); }
+  template <class A> TTENSOR_HD TTENSOR_INLINE constexpr auto name(const A& a) { return apply<op>(a); }
 #define TTENSOR_TERM_2(name, op) \
-  TTENSOR_NO_EXEC_CHECK template <class A, class B> TTENSOR_HD TTENSOR_INLINE constexpr auto name(const A& a, const B& b) { return apply<op>(a, b); }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE constexpr auto name(const A& a, const B& b) { return apply<op>(a, b); }
 TTENSOR_TERM_1(minus, neg_op)
 TTENSOR_TERM_2(plus, add_op)
 TTENSOR_TERM_2(minus, sub_op)
@@ -23,7 +23,6 @@ TTENSOR_TERM_2(is_greater_equal, greater_equal_op)
 TTENSOR_TERM_2(both, logical_and_op)
 #undef TTENSOR_TERM_1
 #undef TTENSOR_TERM_2
-TTENSOR_NO_EXEC_CHECK
 template <class C, class A, class B> TTENSOR_HD TTENSOR_INLINE constexpr auto choose(const C& c, const A& a, const B& b) { return apply<where_op>(c, a, b); }
 
 /// m ? a : b for numbers and packs, inside a primal.
@@ -42,4 +41,4 @@ template <class A, class B> using wider_t = std::conditional_t<is_pack_v<B>, B, 
 template <class A> inline constexpr bool is_whole_v = std::numeric_limits<lane_t<A>>::is_integer;  // integers and bool, packs of them
 
 }  // namespace ops
-TTENSOR_END
+TTENSOR_HD_END

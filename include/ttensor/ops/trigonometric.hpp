@@ -2,7 +2,7 @@
 #pragma once
 #include "exponential.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 struct cos_op;
 /// sin(a + h) ~= sin(a) + h cos(a)
@@ -29,7 +29,6 @@ struct tan_op : real_elementwise<1> {
 };
 namespace ops {
 // (1 - a)(1 + a): exact near |a| = 1, where 1 - a^2 cancels
-TTENSOR_NO_EXEC_CHECK
 template <class A> TTENSOR_HD TTENSOR_INLINE constexpr auto one_minus_square(const A& a) { return times(minus(1, a), plus(1, a)); }
 }  // namespace ops
 /// asin(a + h) ~= asin(a) + h / sqrt(1 - a^2); +inf at -1 and 1
@@ -104,4 +103,4 @@ struct atan2_op : real_elementwise<2> {
   }
 };
 
-TTENSOR_END
+TTENSOR_HD_END

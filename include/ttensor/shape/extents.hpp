@@ -29,17 +29,19 @@ namespace shape {
 template <class S> struct traits {  // an int: the rank, all extents dynamic
   static constexpr bool is_static = false;
 };
+/// The type of a shape parameter; nvcc hands decltype(Shape) to its host compiler as a reference.
+template <auto Shape> using type_of = std::remove_cvref_t<decltype(Shape)>;
 template <auto Shape> constexpr int rank_of() {
   if constexpr (std::is_integral_v<decltype(Shape)>) return static_cast<int>(Shape);
-  else return decltype(Shape)::rank;
+  else return type_of<Shape>::rank;
 }
 template <auto Shape> constexpr index_t extent_of(int d) {  // dyn unless the type fixes it
   if constexpr (std::is_integral_v<decltype(Shape)>) return static_cast<void>(d), dyn;
-  else return decltype(Shape)::at(d);
+  else return type_of<Shape>::at(d);
 }
 template <auto Shape> constexpr bool all_static() {
   if constexpr (std::is_integral_v<decltype(Shape)>) return false;
-  else return decltype(Shape)::all_static;
+  else return type_of<Shape>::all_static;
 }
 template <auto Shape> constexpr bool all_dynamic() {
   for (int d = 0; d < rank_of<Shape>(); ++d)

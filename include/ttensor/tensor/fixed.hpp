@@ -9,7 +9,7 @@ template <class T, auto Shape> struct fixed_leaf {
   using ttensor_expression = void;
   using scalar = T;
   static constexpr int rank = shape::rank_of<Shape>(), holds = 0;
-  static constexpr index_t size = decltype(Shape)::static_size;
+  static constexpr index_t size = shape::type_of<Shape>::static_size;
   array<T, static_cast<int>(size)> elements;
   dims<rank> shape() const { return shape::static_dims<Shape>(); }
   template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(shape()); }
@@ -24,7 +24,7 @@ template <class T, auto Shape> struct fixed_leaf {
 template <class T, auto Shape> requires(depth_v<T> == 0 && shape::all_static<Shape>())
 class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape, host, row_major>, T, shape::rank_of<Shape>()> {
   static constexpr int R = shape::rank_of<Shape>();
-  static constexpr index_t N = decltype(Shape)::static_size;
+  static constexpr index_t N = shape::type_of<Shape>::static_size;
   using base = array_interface<tensor, T, R>;
 
  public:

@@ -74,7 +74,7 @@ TTENSOR_BITWISE(^, bit_xor_op)
 template <operand A> TTENSOR_INLINE auto operator~(A&& a) { return bitwise<bit_not_op>(static_cast<A&&>(a)); }
 template <operand A> TTENSOR_INLINE decltype(auto) operator+(A&& a) { return static_cast<A&&>(a); }
 
-template <class C, class A, class B> requires(operand<C> || operand<A> || operand<B>) TTENSOR_INLINE auto where(C&& c, A&& a, B&& b) {
+template <operand_or_number C, operand_or_number A, operand_or_number B> TTENSOR_INLINE auto where(C&& c, A&& a, B&& b) {
   return apply<where_op>(static_cast<C&&>(c), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// Scalars of a transform: s += x is s = s + x, with the tape entry of the old s given to the sum (unless x is s).

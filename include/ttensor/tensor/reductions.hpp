@@ -5,7 +5,7 @@
 #pragma once
 #include "shape_ops.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 namespace reduce_detail {
 template <int R> axis_set<R + 1> below_batch(const axis_set<R>& s) {  // the same axes of arrays with one more leading axis
@@ -322,4 +322,4 @@ template <array_like A> auto softmax(const A& a, index_t axis) { return reduce_d
 /// log(softmax(x)), without overflow; -inf where the whole row is -inf.
 template <array_like A> auto log_softmax(const A& a, index_t axis) { return reduce_detail::along<reduce_detail::log_softmax_operator>(a, axis); }
 
-TTENSOR_END
+TTENSOR_HD_END

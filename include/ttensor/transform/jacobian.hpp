@@ -311,8 +311,8 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
   options::check<O...>();
   constexpr int v[] = {N..., 0};
   static_assert([&] {
-    for (std::size_t i = 0; i < sizeof...(N); ++i)
-      for (std::size_t j = 0; j < i; ++j)
+    for (int i = 0; i < static_cast<int>(sizeof...(N)); ++i)
+      for (int j = 0; j < i; ++j)
         if (v[i] == v[j]) return false;
     return true;
   }(), "ttensor: an argument number of a Jacobian is given twice");

@@ -1,0 +1,72 @@
+// The host's side of the library in a file of nvcc: what it refused or warned of once stands here, and every transform. No device code, so it runs without a GPU.
+#include <doctest/doctest.h>
+#include <ttensor/all.hpp>
+#include <cmath>
+#include <complex>
+
+namespace tt = ttensor;
+
+namespace {
+using vec = tt::tensor<double, 1>;
+using mat = tt::tensor<double, 2>;
+const vec x{0.5, -1, 2}, v{1, 0.5, -2};
+const mat m{{2, 1, 0}, {1, 3, 1}, {0, 1, 4}};
+bool near(double got, double want) { return std::abs(got - want) <= 1e-13 * (1 + std::abs(want)); }
+template <class A, class B> bool near(const A& got, const B& want) { return tt::all(abs(got - want) <= 1e-13 * (1 + abs(want))); }
+constexpr auto wave = [](const auto& t) { return sum(exp(-t * t) * sin(t)); };
+const vec slope = tt::eval(exp(-x * x) * (cos(x) - 2.0 * x * sin(x)));
+template <class T> struct line { tt::tensor<T, 1> w; T b; };
+// code of any scalar: a loop, branches, a comparison
+template <class T> T price(T s) {
+  T y = 1;
+  for (int i = 0; i < 3; ++i) y = y * s + exp(-s);
+  return tt::where(y > 2.0, y, log(y));
+}
+}  // namespace
+
+TEST_CASE("gradients of statements, sums, products, selections") {
+  CHECK(near(tt::grad(wave)(x), slope));
+  CHECK(near(tt::value_and_grad(wave)(x).value, wave(x)));
+  CHECK(near(tt::jvp(wave, x, v).y_dot, sum(slope * v)));
+  CHECK(near(tt::grad([](const auto& t) { return dot(matmul(m, t), t); })(x), 2.0 * matmul(m, x)));
+  CHECK(near(tt::grad([](const auto& t) { return sum(where(t > 0, t * t, 3.0 * t)); })(x), vec{1, 3, 4}));
+  CHECK(near(tt::grad([](const auto& t) { return sum(take(t, tt::tensor<int, 1>{2, 0, 2}, 0) * x); })(x), vec{-1, 0, 2.5}));
+  CHECK(near(tt::grad([](const auto& t) { return logsumexp(t); })(x), softmax(x, 0)));
+  CHECK(near(tt::grad([](const auto& t) { return mean(maximum(t, 0.0)) + tt::max(t); })(x), vec{1.0 / 3, 0, 4.0 / 3}));
+  CHECK(near(tt::grad([](const auto& t) { return norm(t) + stddev(t); })(x), x / norm(x) + (x - mean(x)) / (3.0 * stddev(x))));
+}
+TEST_CASE("complex numbers") {
+  using complex = std::complex<double>;
+  const tt::tensor<complex, 1> z{{1, 2}, {0, -3}};
+  const auto g = tt::grad([](const auto& t) { return sum(real(t * conj(t) / 2.0 + t * t)); })(z);  // |z|^2 / 2 + Re z^2: z + 2 conj(z)
+  CHECK(near(real(g), 3.0 * real(z)));
+  CHECK(near(imag(g), -imag(z)));
+}
+TEST_CASE("every transform, and all over one another") {
+  const auto squares = [](const auto& t) { return t * t; };
+  const auto cubes = [](const auto& t) { return sum(t * t * t); };
+  const mat diagonal{{1, 0, 0}, {0, -2, 0}, {0, 0, 4}};
+  CHECK(near(tt::jacfwd(squares)(x), diagonal));
+  CHECK(near(tt::jacrev(squares)(x), diagonal));
+  CHECK(near(tt::hessian(cubes)(x), 3.0 * diagonal));
+  CHECK(near(tt::hvp(cubes, x, v), 6.0 * x * v));
+  CHECK(near(tt::vjp(squares, x).pull(v), 2.0 * x * v));
+  CHECK(near(tt::linearize(squares, x).lin(v), 2.0 * x * v));
+  CHECK(near(tt::vmap(tt::grad(cubes))(m), 3.0 * m * m));
+  CHECK(near(tt::grad([](const auto& t) { return sum(tt::grad([](const auto& s) { return sum(s * s * s); })(t)); })(x), 6.0 * x));
+  CHECK(near(tt::grad(tt::checkpoint(cubes))(x), 3.0 * x * x));
+  CHECK(near(tt::grad([](const auto& p) { return sum(p.w * p.w) * p.b; })(line<double>{x, 2.0}).w, 4.0 * x));
+  CHECK(near(tt::fixed<double, 2>{1, 2} + 1.0, tt::fixed<double, 2>{2, 3}));
+}
+TEST_CASE("scalars: loops, branches, scans") {
+  const double h = 1e-6;
+  for (double s : {0.2, 1.5}) {
+    const double d = tt::grad([](auto t) { return price(t); })(s);
+    CHECK(std::abs(d - (price(s + h) - price(s - h)) / (2 * h)) < 1e-8);
+    CHECK(near(tt::jvp([](auto t) { return price(t); }, s, 1.0).y_dot, d));
+    CHECK(near(tt::vmap([](auto t) { return tt::cond(t > 1.0, [](auto u) { return u * u; }, [](auto u) { return -u; }, t); })(vec{s})(0), s > 1 ? s * s : -s));
+  }
+  CHECK(near(tt::grad(tt::grad(tt::grad([](auto t) { return exp(2.0 * t) * sqrt(square(t)); })))(1.0), 20 * std::exp(2.0)));
+  CHECK(near(tt::grad([](auto t) { return tt::for_loop(3, [&](int, auto c) { return c * t; }, t); })(2.0), 32));
+  CHECK(near(tt::grad([](auto t) { return tt::scan([](auto c, auto e) { return std::pair{c * e, c}; }, t, x).first; })(2.0), -1));
+}
