@@ -40,3 +40,45 @@ TEST_CASE("steps of a stencil that writes through views") {
     CHECK(g(i) == doctest::Approx((f(right) - f(left)) / 2e-6).epsilon(1e-7));
   }
 }
+namespace {
+constexpr int part = 40, parts = 12;
+int moved;  // how often the array that is written was copied
+template <class T> const void* place(const tensor<T, 1>& z) {
+  if constexpr (std::is_same_v<T, double>) return z.elements().data();
+  else if constexpr (std::is_same_v<T, tt::var<double>>) return z.elements().values().data();
+  else return nullptr;
+}
+const auto by_parts = []<class T>(const tensor<T, 1>& x) {
+  tensor<T, 1> z = x * 1.0;
+  for (int k = part; k < parts * part; k += part) {
+    const range here(k, k + part), before(k - part, k);
+    const void* const at = place(z);
+    z(here) += z(before) * x(range(0, part));
+    z(here) = tanh(z(here) - z(before));
+    z(before) = z(here);
+    z(here) *= 2.0;
+    moved += k > part && at != place(z);
+  }
+  return sum(z * z);
+};
+const auto by_elements = []<class T>(const tensor<T, 1>& x) {
+  tensor<T, 1> z = x * 1.0;
+  for (int i = part; i < parts * part; ++i) {
+    z(i) += z(i - part) * x(i % part);
+    z(i) = tanh(z(i) - z(i - part));
+    z(i - part) = z(i);
+    z(i) *= 2.0;
+  }
+  return sum(z * z);
+};
+}  // namespace
+TEST_CASE("parts of an array written from its other parts: nothing but the parts is copied") {
+  const tensor<double, 1> x = sin(tt::arange<double>(part * parts)), v = cos(tt::arange<double>(part * parts));
+  const tensor<double, 1> g = tt::grad(by_parts)(x), expected = tt::grad(by_elements)(x);
+  CHECK(by_parts(x) == doctest::Approx(by_elements(x)));
+  CHECK(moved == 0);
+  CHECK(tt::max(abs(g - expected)) < 1e-13);
+  const tensor<double, 1> second = tt::hvp(by_elements, x, v);
+  CHECK(tt::max(abs(tt::hvp(by_parts, x, v) - second)) < 1e-12);
+  CHECK(tt::max(abs(tt::vhp(by_parts, x, v) - second)) < 1e-12);
+}

@@ -58,15 +58,13 @@ template <class X, class Op, class Y, class... L> struct array_node final : tape
   Op op;
   Y y;
   bundle<decltype(below<var<X>>(std::declval<const L&>()))...> args;
-  struct into {
-    std::uint32_t id = 0;
-  } target[sizeof...(L)];
+  std::uint32_t target[sizeof...(L)] = {};  // slots of the operands, or 0
   std::uint32_t out = 0;
   array_node(const Op& o, const Y& value, const L&... a) : op(o), y(value), args(make_bundle(below<var<X>>(a)...)) {
     int k = 0;
     auto one = [&](const auto& l) {
       if constexpr (has_kind_v<var<X>, std::remove_cvref_t<decltype(l)>>)
-        if (l.data.slot) target[k].id = l.data.slot->id;
+        if (l.data.slot) target[k] = l.data.slot->id;
       ++k;
     };
     (one(a), ...);
@@ -80,9 +78,9 @@ template <class X, class Op, class Y, class... L> struct array_node final : tape
   }
   template <int I, class Ct> void one(tape& t, const Ct& ct) {
     if constexpr (has_kind_v<var<X>, at_t<I, type_list<L...>>>) {
-      if (target[I].id == 0) return;
+      if (target[I] == 0) return;
       [&]<int... J>(std::integer_sequence<int, J...>) {
-        accumulate<X>(t, target[I].id, at<I>(args).map, op.template vjp<I>(ct, conjugate(y), conjugate(at<J>(args))...));
+        accumulate<X>(t, target[I], at<I>(args).map, op.template vjp<I>(ct, conjugate(y), conjugate(at<J>(args))...));
       }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
     }
   }

@@ -95,18 +95,21 @@ struct leaf_noter {
   std::uint64_t kept;  // bit per leaf: a rule reads its value
   void (leaf_noter::*save)(saved_value&, index_t*, mem::block*, int, const leaf_axes&) const;  // null: without keep
   int leaf = 0, values = 0, targets = 0;
+  bool written = false;  // elements of the leaf's array are, one part after the other
   serial_finder serial{};
 
   template <class L> TTENSOR_NOINLINE void note(const L& l) {
+    if constexpr (can_carry<L>()) each_taped(l, own<L::rank>{*this});
     l.planes([&]<class T, int Q>(std::type_identity<T>, const plane<Q>& p) {
       constexpr int bytes = static_cast<int>(sizeof(T)), levels = batch_levels_v<typename L::scalar>;
       value(p.ptr, p.holder, bytes, run::is_uniform_v<eval_detail::leaf_core<L>>, leaf_axes{p.extent.v, p.stride.v, Q, levels});
     });
-    if constexpr (can_carry<L>()) each_taped(l, own<L::rank>{*this});
     ++leaf;
+    written = false;
   }
 
-  /// Makes a value last. Elements of a fixed tensor or of borrowed memory have no holder: the tape takes a copy, row-major.
+  /// Makes a value last. Elements of a fixed tensor or of borrowed memory have no holder: the tape takes a copy, row-major; also of a
+  /// small part of an array that is written part by part, so that the next part can be written where it is.
   void hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const;
 
  private:
@@ -114,7 +117,7 @@ struct leaf_noter {
     leaf_noter& n;
     void scalar(const auto& v) const { n.target(v.active() ? v.serial() : 0, {0, v.active() ? v.ref() : adjoint_ref{}, 0}, {nullptr, nullptr, 0, 0}); }
     template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {  // batch axes outside the tape lead the map
-      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, leaf_axes{m.extent.v, m.stride.v, Q, Q - R});
+      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, leaf_axes{m.extent.v, m.stride.v, Q, Q - R}), n.written |= slot->written;
       else n.target(0, {}, {nullptr, nullptr, 0, 0});
     }
   };
@@ -268,14 +271,14 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
 }
 TTENSOR_BODY void leaf_noter::hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const {
   mem::block_ref& keep = r.keep[&s - r.value];
-  if (holder) {
-    keep = mem::block_ref(holder);
-    return;
-  }
   index_t n = 1, i[run::max_rank]{}, stride[run::max_rank];
   for (int d = a.count - 1; d >= 0; --d) {
     stride[d] = n;
     n *= a.extent[d];
+  }
+  if (holder && !(written && holder->bytes > 2 * static_cast<std::size_t>(n * bytes) + 256)) {
+    keep = mem::block_ref(holder);
+    return;
   }
   const mem::cell_ref copy(static_cast<std::size_t>(n * bytes));
   char* next = static_cast<char*>(copy.data());

@@ -162,7 +162,6 @@ template <class T> void store<batched<T>>::set(index_t i, const S& v) {
 }
 
 template <class T> struct kind_rule<batched<T>> {
-  template <class S> static auto as_arg(const S& s) { return as_expression(s); }
   /// Scalars become expressions of rank 0; the result is evaluated, one loop over the examples.
   template <class Op, class... A> static auto apply(A&&... a) {
     auto e = expr::build<Op>(static_cast<A&&>(a)...);

@@ -189,11 +189,6 @@ template <class T, int N> class store<dual<T, N>> {
     }
     return b;
   }
-  bool evenly_batched() const {
-    for (int k = 0; k < N; ++k)
-      if (!(tangent_[k].batch() == value_.batch())) return false;
-    return true;
-  }
   void require_batch(const dims<batch_levels_v<S>>& b) { each([&](store<T>& p) { p.require_batch(b); }); }
 
  private:

@@ -166,6 +166,9 @@ template <class S, class E, int F> void record(store<S>& y, const E& e, const di
   auto& n = t.push<node_type>(e, extent, out_stride);
   give_slots(t, y, n.out);
 }
+/// Drops what a right side holds.
+template <class E> void give_up(owned<E>& e) { e.give_up(); }
+template <class S, int R> void give_up(leaf<S, R>& l) { l.data = {}; }
 }  // namespace ad
 
 template <class S> requires has_var_v<S> struct statement_rule<S> {
@@ -180,23 +183,27 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
     }
   }
   template <class E> static void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) { out.adopt(evaluate(e, shape)); }
-  template <int R, class E> static void assign_region(store<S>& out, const layout_map<R>& m, const E& e) {
-    // the right side becomes a value of its own; writing it moves adjoints only
-    auto shape = e.shape();
-    store<S> y = evaluate(e, shape);
-    leaf<S, E::rank> l{y.snap(), layout_map<E::rank>::row_major(shape)};
-    if constexpr (E::rank == R) {
-      if (shape == m.extent) return write(out, m, y);
-    }
-    // broadcast to the region first
-    using Z = leaf<S, R>;
-    layout_map<R> bm{0, m.extent, {}};
-    for (int d = 0; d < E::rank; ++d) bm.stride[R - E::rank + d] = l.map.extent[d] == 1 ? 0 : l.map.stride[d];
-    auto copy = expr::make_node<cast_op<elem_t<S>>>(Z{y.snap(), bm});
-    write(out, m, evaluate(copy, m.extent));
+  template <int R, class E> static void assign_region(store<S>& out, const layout_map<R>& m, const E& e) { write(out, m, of_region(m, e)); }
+  /// The same of an expression that is used up: where it reads `out`, that can then be written without a copy of its other elements.
+  template <int R, class E> static void assign_region_last(store<S>& out, const layout_map<R>& m, E& e) requires requires { ad::give_up(e); } {
+    store<S> y = of_region(m, expr::tree(e));
+    ad::give_up(e);
+    write(out, m, static_cast<store<S>&&>(y));
   }
 
  private:
+  /// The right side as a value of its own in the shape of the region; writing it moves adjoints only.
+  template <int R, class E> static store<S> of_region(const layout_map<R>& m, const E& e) {
+    const auto shape = e.shape();
+    store<S> y = evaluate(e, shape);
+    if constexpr (E::rank == R) {
+      if (shape == m.extent) return y;
+    }
+    layout_map<R> broadcast{0, m.extent, {}};
+    const auto stride = shape::row_major(shape);
+    for (int d = 0; d < E::rank; ++d) broadcast.stride[R - E::rank + d] = shape[d] == 1 ? 0 : stride[d];
+    return evaluate(expr::make_node<cast_op<elem_t<S>>>(leaf<S, R>{y.snap(), broadcast}), m.extent);
+  }
   template <int R> static void write(store<S>& out, const layout_map<R>& m, store<S> y) {
     out.require_batch(y.batch());
     y.require_batch(out.batch());

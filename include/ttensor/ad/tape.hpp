@@ -158,7 +158,6 @@ class tape {
   }
   arena& memory() { return memory_; }  // for what a node keeps; nodes destroy it
   tape_node* last() const { return last_; }
-  std::size_t slot_count() const { return slots_.size(); }
   std::size_t node_count() const {
     std::size_t n = 0;
     for (tape_node* p = last_; p; p = p->earlier) ++n;

@@ -236,7 +236,6 @@ template <class T> class store<var<T>> {
   const store<T>& values() const { return cell_->value; }
   const token_ref& slot() const { return cell_->slot; }
   void set_slot(token_ref t) { cell_->slot = static_cast<token_ref&&>(t); }
-  template <class F> void vars(F&& f) { f(*this); }
 
   /// Reads one element. Of an array that is never written element by element the scalar is the element's adjoint and leaves
   /// no trace; else it is one scalar entry, given away if the value is consumed at once.

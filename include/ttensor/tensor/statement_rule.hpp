@@ -13,9 +13,10 @@ template <class S> mem::block* st_block(store<S>& s, int plane_number) {
   });
   return b;
 }
-template <class S, int R, class E> void run_region_values(store<S>& out, const layout_map<R>& m, const E& e);
-/// Runs a statement into the region `m` of `out`; through a temporary when a leaf overlaps the region with another mapping.
-template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const layout_map<R>& m, run::statement_planes<R + batch_levels_v<S>>& st) {
+template <class S, int R, class E> void run_region_values(store<S>& out, const layout_map<R>& m, const E& e, bool writable = false);
+/// Runs a statement into the region `m` of `out`; through a temporary when a leaf overlaps the region with another mapping. `writable`:
+/// whoever else holds the elements does not read them again.
+template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const layout_map<R>& m, run::statement_planes<R + batch_levels_v<S>>& st, bool writable) {
   constexpr int levels = batch_levels_v<S>, F = R + levels;
   const int outs = st.type.outs, planes = st.type.planes;
   out.require_batch(batch_of<levels>(st));
@@ -26,7 +27,7 @@ template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const 
     const int held = st.leaves_holding(cell.block());
     if (cell.is_borrowed()) {
       for (int k = outs; k < planes; ++k) overlap |= st.holder[k] == nullptr && st.plane[k].how == run::access::input;
-    } else if (!cell.unique_except(held)) {
+    } else if (!writable && !cell.unique_except(held)) {
       detach = true;
     } else {
       overlap |= held > 0;
@@ -52,14 +53,14 @@ template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const 
   }
   if (!same) {
     const store<S> fresh = run_fresh<S>(st);
-    return run_region_values<S>(out, m, leaf<S, R>{fresh.snap(), layout_map<R>::row_major(m.extent)});
+    return run_region_values<S>(out, m, leaf<S, R>{fresh.snap(), layout_map<R>::row_major(m.extent)}, true);  // only leaves of `st` hold them
   }
   st.run_planned();
   ++counts.loops;
 }
-template <class S, int R, class E> void run_region_values(store<S>& out, const layout_map<R>& m, const E& e) {
+template <class S, int R, class E> void run_region_values(store<S>& out, const layout_map<R>& m, const E& e, bool writable) {
   statement<S, E, R> st(e);
-  run_region<S, R>(out, m, st);
+  run_region<S, R>(out, m, st, writable);
 }
 }  // namespace eval_detail
 

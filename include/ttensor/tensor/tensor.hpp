@@ -189,10 +189,10 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
     static_cast<const view_of&>(*this) = v;
     return *this;
   }
-  template <class E> const view_of& operator+=(const E& e) const { return *this = *this + e; }
-  template <class E> const view_of& operator-=(const E& e) const { return *this = *this - e; }
-  template <class E> const view_of& operator*=(const E& e) const { return *this = *this * e; }
-  template <class E> const view_of& operator/=(const E& e) const { return *this = *this / e; }
+  template <class E> const view_of& operator+=(E&& e) const { return *this = *this + static_cast<E&&>(e); }
+  template <class E> const view_of& operator-=(E&& e) const { return *this = *this - static_cast<E&&>(e); }
+  template <class E> const view_of& operator*=(E&& e) const { return *this = *this * static_cast<E&&>(e); }
+  template <class E> const view_of& operator/=(E&& e) const { return *this = *this / static_cast<E&&>(e); }
 
  private:
   template <class E> void assign(E&& e) const {
@@ -202,7 +202,8 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
     static_assert(rank_v<decltype(x)> <= R, "ttensor: the right side has more axes than the view it is assigned to");
     if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
-    statement_rule<T>::assign_region(s, map_, expr::tree(x));
+    if constexpr (requires { statement_rule<T>::assign_region_last(s, map_, x); }) statement_rule<T>::assign_region_last(s, map_, x);
+    else statement_rule<T>::assign_region(s, map_, expr::tree(x));
   }
   store<T> store_;
   layout_map<R> map_;

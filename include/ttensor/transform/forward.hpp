@@ -12,7 +12,6 @@ template <class Y, class D> inline constexpr bool tree::is_record_v<jvp_result<Y
 
 namespace forward_detail {
 template <class X> using one_dual = dual<X, 1>;
-template <class X, class T, class V> X tangent_as(const V& v) { return X(v); }
 
 /// Pairs an argument leaf with its tangent leaf.
 struct join_leaf {
@@ -81,9 +80,6 @@ template <class Level> struct tangent_part {
 };
 template <class F, class T> inline constexpr bool is_list_of_arguments = false;
 template <class F, class... T> inline constexpr bool is_list_of_arguments<F, std::tuple<T...>> = std::is_invocable_v<const F&, const T&...>;
-}  // namespace forward_detail
-
-namespace forward_detail {
 template <bool Hvp> struct names {
   static constexpr const char *name = Hvp ? "hvp" : "jvp", *what = "tangent", *id = "TT-S09";
 };

@@ -61,7 +61,6 @@ template <class T> class store<probe<T>> {  // a size; no elements
   void zero() {}
   snapshot<S> snap() const { return {}; }
   snapshot<S, false> bare() const { return {}; }
-  template <int First> void hold(mem::hold*) const {}
   store alias() const { return *this; }
   store value() const { return *this; }
   void adopt(store&& o) { size_ = o.size_; }
@@ -98,12 +97,6 @@ template <class F> inline constexpr bool is_captureless_v = [] {
 
 namespace level_detail {
 template <class T> T fake() { __builtin_unreachable(); }
-template <class C> struct probed {  // a tree with its leaves replaced by probes of their own chain
-  static constexpr int rank_change = 0;
-  template <class S> using map = std::conditional_t<is_probe_v<S>, S, probe<S>>;
-  template <class S> using scalar_of_struct = map<S>;
-};
-template <class T> using probed_t = tree::rebind_t<probed<void>, std::remove_cvref_t<T>>;
 template <class C> struct strip_probe { using type = C; };
 template <class C> struct strip_probe<probe<C>> { using type = C; };
 template <class Forced> struct probed_above {  // probes that stand above the levels named by closing_over

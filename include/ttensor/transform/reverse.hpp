@@ -168,7 +168,6 @@ template <class Y, class... X> void require_dependence(const char* op, tape& t, 
 }
 
 template <int... N> constexpr bool selected(int i, int count) { return ((i == (N < 0 ? N + count : N)) || ...); }
-template <int I, int... N> inline constexpr bool is_selected_v = false;
 
 /// Types of one call.
 template <class C, class ArgList, int... N> struct call;

@@ -136,11 +136,6 @@ template <class T> inline constexpr bool is_container_v<std::vector<T>> = true;
 template <class T> inline constexpr bool is_container_v<std::optional<T>> = true;
 
 // ---- walking ------------------------------------------------------------------------------------------------------------
-struct same_scalar {
-  static constexpr int rank_change = 0;
-  template <class S> using map = S;
-  template <class S> using scalar_of_struct = S;
-};
 struct marked_scalar {  // any rebinding that changes every leaf
   static constexpr int rank_change = 0;
   template <class S> using map = probe<S>;
