@@ -17,15 +17,18 @@ template <int I, class... A> TTENSOR_INLINE const auto& at(const node_operands<A
   else return o.d;
 }
 
+namespace expr {
+template <class... N> constexpr int largest(N... n) {  // a lambda would be a class for every node
+  int r = 0;
+  ((r = n > r ? n : r), ...);
+  return r;
+}
+}  // namespace expr
 template <class Op, class... A> struct node {
   using ttensor_expression = void;
   using op = Op;
   using scalar = typename Op::template result<typename A::scalar...>;
-  static constexpr int rank = [] {
-    int r = 0;
-    ((r = A::rank > r ? A::rank : r), ...);
-    return r;
-  }();
+  static constexpr int rank = expr::largest(A::rank...);
   static constexpr int holds = (A::holds + ... + 0), arity = static_cast<int>(sizeof...(A));
   static_assert(arity > 0 && arity <= 4, "ttensor: an elementwise operator takes one to four operands");
   node_operands<A...> args;
