@@ -145,6 +145,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   template <int... I> struct all<std::integer_sequence<int, I...>> { using type = row_of<typename value<I>::type...>; };
   using values = typename all<std::make_integer_sequence<int, M>>::type;
   using result = typename value<Root>::type;
+  static constexpr bool is_even = is_array_v<values> && is_array_v<leaf_values>;  // all values are of one type
 
   TTENSOR_NO_EXEC_CHECK
   template <int I, int K, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values& l, ld<K>, const Unused&...) { at<I>(v) = at<K>(l); }
@@ -169,7 +170,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
 
   TTENSOR_NO_EXEC_CHECK
   TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l) {
-    if constexpr (is_array_v<values> && is_array_v<leaf_values>) forward(v, l, std::make_integer_sequence<int, M>{});
+    if constexpr (is_even) forward(v, l, std::make_integer_sequence<int, M>{});
     else forward(v, l, typename listed<loads>::type{}, typename listed<operators>::type{});
   }
   TTENSOR_NO_EXEC_CHECK
@@ -185,7 +186,8 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   TTENSOR_NO_EXEC_CHECK
   TTENSOR_HD TTENSOR_INLINE static constexpr result run(const leaf_values& l) {
     values v;
-    forward(v, l);
+    if constexpr (is_even) forward(v, l, std::make_integer_sequence<int, M>{});  // a function less around the statement
+    else forward(v, l);
     return at<Root>(v);
   }
 
