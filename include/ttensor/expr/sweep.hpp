@@ -168,26 +168,24 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   template <const chosen& C, int... K> struct listed<C, std::integer_sequence<int, K...>> { using type = int_list<C.at[K]...>; };
   static constexpr chosen loads = choose(true), operators = choose(false);
 
-  TTENSOR_NO_EXEC_CHECK
-  TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l) {
-    if constexpr (is_even) forward(v, l, std::make_integer_sequence<int, M>{});
-    else forward(v, l, typename listed<loads>::type{}, typename listed<operators>::type{});
-  }
+  /// In what order the instructions are run: forward(v, l, order{}) computes all values.
+  template <bool Even, class S> struct order_of { using type = S; };
+  template <class S> struct order_of<false, S> { using type = type_list<typename listed<loads>::type, typename listed<operators>::type>; };
+  using order = typename order_of<is_even, std::make_integer_sequence<int, M>>::type;
   TTENSOR_NO_EXEC_CHECK
   template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, std::integer_sequence<int, I...>) {
     constexpr auto f = facts_of;  // device code has no other
     (sweeping::step<operator_of_t<Ins>>(v.v, l.v, I, f.v[I].slot, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
   }
   TTENSOR_NO_EXEC_CHECK
-  template <int... Load, int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, int_list<Load...>, int_list<I...>) {
+  template <int... Load, int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, type_list<int_list<Load...>, int_list<I...>>) {
     ((at<Load>(v) = at<facts_of[Load].slot>(l)), ...);
     (step<I>(v, l, at_t<I, instructions>{}), ...);
   }
   TTENSOR_NO_EXEC_CHECK
   TTENSOR_HD TTENSOR_INLINE static constexpr result run(const leaf_values& l) {
     values v;
-    if constexpr (is_even) forward(v, l, std::make_integer_sequence<int, M>{});  // a function less around the statement
-    else forward(v, l);
+    forward(v, l, order{});
     return at<Root>(v);
   }
 
@@ -243,7 +241,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   /// The same, and leaves the values of all instructions in v.
   TTENSOR_NO_EXEC_CHECK
   template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse_with(values& v, const leaf_values& l, const CT& ct) {
-    forward(v, l);
+    forward(v, l, order{});
     adjoints<CT> a;
     at<Root>(a) = convert_value<adjoint_t<CT, Root>>(ct);
     back_all<Active, CT>(v, a, typename listed<constants<Active>>::type{}, typename listed<swept<Active>>::type{});

@@ -36,9 +36,11 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   struct computed {
     const typename leaves::uniforms& u;
     TTENSOR_INLINE out_value operator()(const places& p) const {
-      typename sweeper::leaf_values v;
-      leaves::template load<table, Prog>(v, u, p);
-      return convert_value<out_value>(sweeper::run(v));
+      typename sweeper::leaf_values l;
+      leaves::template load<table, Prog>(l, u, p);
+      typename sweeper::values v;
+      sweeper::forward(v, l, typename sweeper::order{});
+      return convert_value<out_value>(at<Prog::root>(v));
     }
   };
   struct stored {
