@@ -60,6 +60,17 @@ template <int I, class T> TTENSOR_HD TTENSOR_INLINE constexpr T& at(meta::slot<I
 template <int I, class T> TTENSOR_HD TTENSOR_INLINE constexpr const T& at(const meta::slot<I, T>& s) { return s.value; }
 template <int I, class T> TTENSOR_HD TTENSOR_INLINE constexpr T&& at(meta::slot<I, T>&& s) { return static_cast<T&&>(s.value); }
 
+template <int I, class T, int N> TTENSOR_HD TTENSOR_INLINE constexpr T& at(array<T, N>& a) { return a.v[I]; }
+template <int I, class T, int N> TTENSOR_HD TTENSOR_INLINE constexpr const T& at(const array<T, N>& a) { return a.v[I]; }
+namespace meta {
+template <class... T> struct row { using type = bundle<T...>; };
+template <class T, class... R> requires(std::is_same_v<T, R> && ...) struct row<T, R...> { using type = array<T, 1 + static_cast<int>(sizeof...(R))>; };
+}  // namespace meta
+/// Values reached by at<I>: an array where all are of one type, which is one class and not one a value.
+template <class... T> using row_of = typename meta::row<T...>::type;
+template <class R> inline constexpr bool is_array_v = false;
+template <class T, int N> inline constexpr bool is_array_v<array<T, N>> = true;
+
 namespace meta {
 template <class F, int... I> TTENSOR_HD TTENSOR_INLINE constexpr void each_index(F& f, std::integer_sequence<int, I...>) {
   (f(std::integral_constant<int, I>{}), ...);

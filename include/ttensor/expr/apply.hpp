@@ -53,17 +53,20 @@ template <class T, cpp_number A> struct argument<T, A> {
   using type = scalar_leaf<T>;
   TTENSOR_INLINE static type take(const std::remove_cvref_t<A>& a) { return {static_cast<T>(a)}; }
 };
-template <class Op, class Elements> struct builder;
-template <class Op, class... T> struct builder<Op, type_list<T...>> {
-  template <class... A> TTENSOR_INLINE static auto build(A&&... a) {
-    using tree = node<Op, typename argument<T, A>::type...>;
-    if (TTENSOR_UNLIKELY(!(expr::is_live(__builtin_addressof(a)) & ...))) moved_from();  // before any operand is taken, so that nothing is held then
-    if constexpr (tree::holds == 0) return tree{{argument<T, A>::take(a)...}};
-    else return owned<tree>(std::in_place, argument<T, A>::take(a)...);
-  }
+template <class Op, class T, class... A> struct builder;
+template <class Op, class... T, class... A> struct builder<Op, type_list<T...>, A...> {
+  using tree = node<Op, typename argument<T, A>::type...>;
+  static tree build(A&&... a) { return {{argument<T, A>::take(a)...}}; }
 };
+/// The element types of the operands of Op over A.
+template <class Op, class... A> using elements_t = typename Op::template operands<std::remove_cvref_t<A>...>;
+template <class Op, class... A> using builder_t = builder<Op, elements_t<Op, A...>, A...>;
+/// What Op of these arguments is where it builds a node that holds something: made from elements_t{} and the arguments.
+template <class Op, class... A> using built = owned<typename builder_t<Op, A...>::tree>;
+template <class Op, class... A> concept builds_owned = (array_like<A> || ...) && !(element_proxy<A> || ...) && (builder_t<Op, A...>::tree::holds > 0);
 template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
-  return builder<Op, typename Op::template operands<std::remove_cvref_t<A>...>>::build(static_cast<A&&>(a)...);
+  if constexpr (builds_owned<Op, A...>) return built<Op, A...>(elements_t<Op, A...>{}, static_cast<A&&>(a)...);
+  else return builder_t<Op, A...>::build(static_cast<A&&>(a)...);
 }
 /// `a` as an expression of element type T; one that is given up is passed on.
 template <class T, class A> TTENSOR_INLINE decltype(auto) operand(A&& a) {
@@ -110,7 +113,7 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
   if constexpr ((element_proxy<A> || ...)) {
     return apply<Op>(expr::plain(static_cast<A&&>(a))...);
   } else if constexpr ((array_like<A> || ...)) {
-    return expr::builder<Op, typename Op::template operands<std::remove_cvref_t<A>...>>::build(static_cast<A&&>(a)...);
+    return expr::build<Op>(static_cast<A&&>(a)...);
   } else {
     using S = typename decltype(expr::deepest_of<std::remove_cvref_t<A>...>())::type;
     if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);

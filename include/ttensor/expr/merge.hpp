@@ -9,8 +9,6 @@ TTENSOR_BEGIN
 struct add_op;
 struct sub_op;
 namespace merging {
-template <class In> struct operator_of { using type = void; };  // a load
-template <class Op, int... I> struct operator_of<ins<Op, I...>> { using type = Op; };
 /// Number of the first of T... that is X.
 template <class X, class... T> constexpr int first_like() {
   int i = 0, at = -1;
@@ -84,10 +82,10 @@ template <int N, int M> struct finder {
 template <int Root, class... Ins, class... L> constexpr auto find(program<Root, Ins...>, type_list<L...>) {
   constexpr int N = static_cast<int>(sizeof...(L)), M = static_cast<int>(sizeof...(Ins));
   finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}},
-                 {(std::is_void_v<typename operator_of<Ins>::type> ? -1 : first_like<typename operator_of<Ins>::type, typename operator_of<Ins>::type...>())...}, {}, -1};
+                 {(std::is_void_v<operator_of_t<Ins>> ? -1 : first_like<operator_of_t<Ins>, operator_of_t<Ins>...>())...}, {}, -1};
   int k = 0;
   ((s.group[k] = is_array<L> ? first_like<L, L...>() : N + k, ++k), ...);
-  using last = typename operator_of<at_t<Root, type_list<Ins...>>>::type;
+  using last = operator_of_t<at_t<Root, type_list<Ins...>>>;
   if (std::is_same_v<last, add_op> || std::is_same_v<last, sub_op>)
     for (int j = 0; j < 2; ++j)
       if (const int slot = s.only_array(s.f.at[Root].operand[j]); slot >= 0) s.addend = slot;

@@ -17,15 +17,18 @@ template <int I, class... A> TTENSOR_INLINE const auto& at(const node_operands<A
   else return o.d;
 }
 
+namespace expr {
+template <class... N> constexpr int largest(N... n) {  // a lambda would be a class for every node
+  int r = 0;
+  ((r = n > r ? n : r), ...);
+  return r;
+}
+}  // namespace expr
 template <class Op, class... A> struct node {
   using ttensor_expression = void;
   using op = Op;
   using scalar = typename Op::template result<typename A::scalar...>;
-  static constexpr int rank = [] {
-    int r = 0;
-    ((r = A::rank > r ? A::rank : r), ...);
-    return r;
-  }();
+  static constexpr int rank = expr::largest(A::rank...);
   static constexpr int holds = (A::holds + ... + 0), arity = static_cast<int>(sizeof...(A));
   static_assert(arity > 0 && arity <= 4, "ttensor: an elementwise operator takes one to four operands");
   node_operands<A...> args;
@@ -88,6 +91,9 @@ namespace expr {
 struct root {
   bool live;  // else it was moved from
 };
+template <class T, class A> struct argument;  // apply.hpp
+TTENSOR_INLINE int is_live(const void*) { return 1; }
+TTENSOR_INLINE int is_live(const root* r) { return r->live; }
 struct hold_list {  // a copy of the words: the expression may live in registers
   mem::hold* to;
   TTENSOR_INLINE void operator()(mem::hold h) { *to++ = h; }
@@ -120,11 +126,14 @@ TTENSOR_BODY void moved_from() {
 }  // namespace expr
 /// The root of a tree. The leaves of a tree say what they hold and count nothing; the root counts and drops for all of them, so that
 /// building a tree moves words and drops nothing on the way.
-template <class E> struct owned : E, expr::root {
+template <class E> struct owned : expr::root, E {
   /// From the operands of its node, in place.
-  template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : E{{static_cast<A&&>(a)...}}, root{true} {}
-  TTENSOR_INLINE owned(owned&& o) noexcept : E(static_cast<E&&>(o)), root{o.live} { o.live = false; }
-  owned(const owned& o) : E(o), root{o.live} {
+  template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : expr::root{true}, E{{static_cast<A&&>(a)...}} {}
+  /// From the arguments of its operator, of element types T. Those that were moved from throw before any is taken, so that nothing is held then.
+  template <class... T, class... A> TTENSOR_INLINE owned(type_list<T...>, A&&... a)
+      : expr::root{TTENSOR_LIKELY((expr::is_live(__builtin_addressof(a)) & ...)) || (expr::moved_from(), false)}, E{{expr::argument<T, A>::take(a)...}} {}
+  TTENSOR_INLINE owned(owned&& o) noexcept : expr::root{o.live}, E(static_cast<E&&>(o)) { o.live = false; }
+  owned(const owned& o) : expr::root{o.live}, E(o) {
     if (live) this->each_hold(expr::hold_again{});
   }
   owned& operator=(owned o) noexcept {
@@ -157,8 +166,6 @@ template <class E> struct owned : E, expr::root {
 };
 template <int D, class Body, class... B> struct let_node;
 namespace expr {
-TTENSOR_INLINE int is_live(const void*) { return 1; }
-TTENSOR_INLINE int is_live(const root* r) { return r->live; }
 /// What an operand becomes inside a tree: take(a) holds what it stands on, for the root to drop.
 template <class E> struct in_tree {
   using type = E;

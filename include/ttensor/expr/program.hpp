@@ -17,6 +17,10 @@ template <int Root, class... Ins> struct program {
   using list = type_list<Ins...>;
 };
 
+template <class In> struct operator_of { using type = void; };  // a load
+template <class Op, int... I> struct operator_of<ins<Op, I...>> { using type = Op; };
+template <class In> using operator_of_t = typename operator_of<In>::type;
+
 namespace lowering {
 template <int D, int... I> struct bound {};  // environment entry: placeholders of depth D are instructions I...
 

@@ -112,13 +112,25 @@ template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto f
 template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto reverse_term(const C& ct, const P& p) { return scale<Op>(beside<P>(ct), reverse_partial(p)); }
 }  // namespace sweeping
 
+namespace sweeping {
+/// One instruction of a program whose values are all of one type. Its numbers are arguments, so that this is one function an operator and
+/// not one an instruction.
+template <class Op, class V> TTENSOR_HD TTENSOR_INLINE constexpr void step(V* v, const V* leaf, int to, int slot, int a, int b, int c, int d) {
+  if constexpr (std::is_void_v<Op>) v[to] = leaf[slot];
+  else if constexpr (Op::arity == 1) v[to] = apply<Op>(v[a]);
+  else if constexpr (Op::arity == 2) v[to] = apply<Op>(v[a], v[b]);
+  else if constexpr (Op::arity == 3) v[to] = apply<Op>(v[a], v[b], v[c]);
+  else v[to] = apply<Op>(v[a], v[b], v[c], v[d]);
+}
+}  // namespace sweeping
+
 template <class Prog, class Leaves> struct sweep;
 template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>, type_list<L...>> {
   static constexpr int M = static_cast<int>(sizeof...(Ins));
   using prog = program<Root, Ins...>;
   using instructions = type_list<Ins...>;
   using leaf_list = type_list<L...>;
-  using leaf_values = bundle<L...>;
+  using leaf_values = row_of<L...>;
 
   template <int I, class In = at_t<I, instructions>> struct value;
   template <int I, int K> struct value<I, ld<K>> { using type = at_t<K, leaf_list>; };
@@ -126,14 +138,16 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
     using type = decltype(apply<Op>(std::declval<const typename value<J>::type&>()...));
   };
   template <class S> struct all;
-  template <int... I> struct all<std::integer_sequence<int, I...>> { using type = bundle<typename value<I>::type...>; };
+  template <int... I> struct all<std::integer_sequence<int, I...>> { using type = row_of<typename value<I>::type...>; };
   using values = typename all<std::make_integer_sequence<int, M>>::type;
   using result = typename value<Root>::type;
+  static constexpr bool is_even = is_array_v<values> && is_array_v<leaf_values>;  // all values are of one type
 
   template <int I, int K, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values& l, ld<K>, const Unused&...) { at<I>(v) = at<K>(l); }
   template <int I, class Op, int... J, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values&, ins<Op, J...>, const Unused&...) {
     at<I>(v) = apply<Op>(at<J>(v)...);
   }
+  static constexpr array<ins_facts, M> facts_of{{lowering::facts_of(Ins{})...}};
   // Numbers of instructions of one kind. Loads are one fold: a function each would be felt in compile time.
   struct chosen {
     int count, at[M];
@@ -146,24 +160,30 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   }
   template <const chosen& C, class S = std::make_integer_sequence<int, C.count>> struct listed;
   template <const chosen& C, int... K> struct listed<C, std::integer_sequence<int, K...>> { using type = int_list<C.at[K]...>; };
-  static constexpr array<ins_facts, M> facts_of{{lowering::facts_of(Ins{})...}};
   static constexpr chosen loads = choose(true), operators = choose(false);
 
-  TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l) { forward(v, l, typename listed<loads>::type{}, typename listed<operators>::type{}); }
-  template <int... Load, int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, int_list<Load...>, int_list<I...>) {
+  /// In what order the instructions are run: forward(v, l, order{}) computes all values.
+  template <bool Even, class S> struct order_of { using type = S; };
+  template <class S> struct order_of<false, S> { using type = type_list<typename listed<loads>::type, typename listed<operators>::type>; };
+  using order = typename order_of<is_even, std::make_integer_sequence<int, M>>::type;
+  template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, std::integer_sequence<int, I...>) {
+    constexpr auto f = facts_of;  // device code has no other
+    (sweeping::step<operator_of_t<Ins>>(v.v, l.v, I, f.v[I].slot, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
+  }
+  template <int... Load, int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, type_list<int_list<Load...>, int_list<I...>>) {
     ((at<Load>(v) = at<facts_of[Load].slot>(l)), ...);
     (step<I>(v, l, at_t<I, instructions>{}), ...);
   }
   TTENSOR_HD TTENSOR_INLINE static constexpr result run(const leaf_values& l) {
     values v;
-    forward(v, l);
+    forward(v, l, order{});
     return at<Root>(v);
   }
 
   // ---- reverse: adjoints of all active instructions; the adjoint of an instruction has its lane type --------------------
   template <class CT, int I> using adjoint_t = relane_t<CT, lane_t<typename value<I>::type>>;
   template <class CT, class S> struct all_adjoints;
-  template <class CT, int... I> struct all_adjoints<CT, std::integer_sequence<int, I...>> { using type = bundle<adjoint_t<CT, I>...>; };
+  template <class CT, int... I> struct all_adjoints<CT, std::integer_sequence<int, I...>> { using type = row_of<adjoint_t<CT, I>...>; };
   template <class CT> using adjoints = typename all_adjoints<CT, std::make_integer_sequence<int, M>>::type;
 
   template <std::uint64_t Active> static constexpr auto known = facts<Active>(prog{});
@@ -207,7 +227,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   }
   /// The same, and leaves the values of all instructions in v.
   template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse_with(values& v, const leaf_values& l, const CT& ct) {
-    forward(v, l);
+    forward(v, l, order{});
     adjoints<CT> a;
     at<Root>(a) = convert_value<adjoint_t<CT, Root>>(ct);
     back_all<Active, CT>(v, a, typename listed<constants<Active>>::type{}, typename listed<swept<Active>>::type{});

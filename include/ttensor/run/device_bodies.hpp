@@ -119,7 +119,7 @@ template <class P> struct cotangent_leaf {
 template <class Prog, int M, class... L> using device_sweep = sweep<Prog, type_list<lanes_t<typename L::elem, M>...>>;
 template <int M, class... L, class At> TTENSOR_HD TTENSOR_INLINE auto load_leaves(const bundle<L...>& leaves, const At& p) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return bundle<lanes_t<typename L::elem, M>...>{{{at<I>(leaves).template load<M>(p)}...}};
+    return row_of<lanes_t<typename L::elem, M>...>{{{at<I>(leaves).template load<M>(p)}...}};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
 }
 

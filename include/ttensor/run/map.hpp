@@ -32,14 +32,20 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   static constexpr bool can_stream = Streams && unroll > 0 && Prog::length <= 12 && std::is_same_v<out_value, pack<Out, N>> && simd::in_registers<Out, N>;
   static constexpr index_t stream_from = (index_t(24) << 20) / static_cast<index_t>(sizeof(Out));
 
-  TTENSOR_INLINE static out_value value(const typename leaves::uniforms& u, const places& p) {
-    typename sweeper::leaf_values v;
-    leaves::template load<table, Prog>(v, u, p);
-    return convert_value<out_value>(sweeper::run(v));
-  }
-  TTENSOR_INLINE static void store(const out_value& v, const places& p) {
-    core_io<Out, N>::store(v, p);
-  }
+  // What the loops call. No lambdas around functions: each function around the whole statement is the statement once more for the compiler.
+  struct computed {
+    const typename leaves::uniforms& u;
+    TTENSOR_INLINE out_value operator()(const places& p) const {
+      typename sweeper::leaf_values l;
+      leaves::template load<table, Prog>(l, u, p);
+      typename sweeper::values v;
+      sweeper::forward(v, l, typename sweeper::order{});
+      return convert_value<out_value>(at<Prog::root>(v));
+    }
+  };
+  struct stored {
+    TTENSOR_INLINE void operator()(const out_value& v, const places& p) const { core_io<Out, N>::store(v, p); }
+  };
   template <class Planes> struct contiguous_row;
   /// One row of contiguous planes, n >= N. The addresses are arguments: a statement that knows them passes them in registers.
   template <int... K> struct contiguous_row<int_list<K...>> {
@@ -48,7 +54,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
         if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
       const places p = loop::at_addresses(int_list<K...>{}, at...);
       const auto u = leaves::template load_uniforms<table>(p.v);
-      loop::template flat<unroll>(p, n, [&](const places& q) { return value(u, q); }, [](const out_value& v, const places& q) { store(v, q); });
+      loop::template flat<unroll>(p, n, computed{u}, stored{});
     }
     TTENSOR_INLINE static void run(char* const* at, index_t n) { run(at[K]..., n); }
     static void rows(const cursor* c, index_t n, const index_t* down, index_t rows) {
@@ -69,10 +75,10 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     TTENSOR_NOINLINE static void streamed(plane_address<K>... at, index_t n) {
       const places p = loop::at_addresses(int_list<K...>{}, at...);
       const auto u = leaves::template load_uniforms<table>(p.v);
-      auto compute = [&](const places& q) { return value(u, q); };
+      const computed compute{u};
       loop::template flat<2>(p, n - n % N, compute, [](const out_value& v, const places& q) { stream(v, reinterpret_cast<Out*>(q.v[0])); });
       stream_fence();
-      if (n % N != 0) store(compute(loop::plus(p, n - N)), loop::plus(p, n - N));
+      if (n % N != 0) stored{}(compute(loop::plus(p, n - N)), loop::plus(p, n - N));
     }
   };
   using row = contiguous_row<typename planes_read<Prog, table, leaves::count, true>::type>;
@@ -86,23 +92,11 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   TTENSOR_NOINLINE static void general(const cursor* from, index_t n, const index_t* down, index_t rows) {
     if (n == 0) return;
     const auto u = leaves::template load_uniforms<table>(from);
-    const unsigned still = invariants::constant_along(from);
-    typename invariants::values held{};
     cursor c[planes];
     for (int k = 0; k < planes; ++k) c[k] = from[k];
     for (;;) {
-      unsigned known = 0;  // the first pack of a row computes everything
-      loop::stepped(
-          c, n,
-          [&](const places& q) {
-            typename sweeper::leaf_values l;
-            leaves::template load<table, Prog>(l, u, q);
-            typename sweeper::values v;
-            invariants::forward(v, l, held, known);
-            known = still;
-            return convert_value<out_value>(at<Prog::root>(v));
-          },
-          [](const out_value& v, const places& q) { store(v, q); });
+      if constexpr (invariants::facts.count == 0) loop::stepped(c, n, computed{u}, stored{});
+      else loop::stepped(c, n, typename invariants::computed_row{u, invariants::constant_along(from)}, stored{});
       if (--rows <= 0) return;
       for (int k = 0; k < planes; ++k) c[k].ptr += down[k];
     }
@@ -138,7 +132,6 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     using values = typename pick<std::make_integer_sequence<int, M>>::type;
 
     static unsigned constant_along(const cursor* c) {
-      if constexpr (facts.count == 0) return static_cast<void>(c), 0u;
       std::uint64_t still = 0;  // leaves with one value along a row
       for (int l = 0; l < static_cast<int>(sizeof...(L)); ++l)
         if (c[table::first(l + 1)].step == 0) still |= std::uint64_t(1) << l;
@@ -160,6 +153,19 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     TTENSOR_INLINE static void forward(typename sweeper::values& v, const typename sweeper::leaf_values& l, values& held, unsigned known) {
       [&]<int... I>(std::integer_sequence<int, I...>) { (stepper<I>::template step<I>(v, l, Ins{}, held, known), ...); }(std::make_integer_sequence<int, M>{});
     }
+    struct computed_row {  // the first pack of a row computes everything
+      const typename leaves::uniforms& u;
+      unsigned still, known = 0;
+      values held{};
+      TTENSOR_INLINE out_value operator()(const places& p) {
+        typename sweeper::leaf_values l;
+        leaves::template load<table, Prog>(l, u, p);
+        typename sweeper::values v;
+        forward(v, l, held, known);
+        known = still;
+        return convert_value<out_value>(at<Root>(v));
+      }
+    };
   };
   using invariants = row_invariants<Prog>;
 };

@@ -12,11 +12,22 @@ template <class A> concept operand_or_number = operand<A> || number<std::remove_
 
 template <class A> concept operand_or_floating = operand<A> || std::is_floating_point_v<std::remove_cvref_t<A>>;
 
+/// apply<Op>; where that builds a node, without a call of it, which would be compiled for every operator of a statement.
+#define TTENSOR_APPLY_1(op, a)                                                                                                              \
+  {                                                                                                                                         \
+    if constexpr (expr::builds_owned<op, A>) return expr::built<op, A>(expr::elements_t<op, A>{}, static_cast<A&&>(a));                      \
+    else return apply<op>(static_cast<A&&>(a));                                                                                             \
+  }
+#define TTENSOR_APPLY_2(op, a, b)                                                                                                           \
+  {                                                                                                                                         \
+    if constexpr (expr::builds_owned<op, A, B>) return expr::built<op, A, B>(expr::elements_t<op, A, B>{}, static_cast<A&&>(a), static_cast<B&&>(b)); \
+    else return apply<op>(static_cast<A&&>(a), static_cast<B&&>(b));                                                                        \
+  }
 #define TTENSOR_UNARY(fn, op) \
-  template <operand A> TTENSOR_INLINE auto fn(A&& a) { return apply<op>(static_cast<A&&>(a)); }
+  template <operand A> TTENSOR_INLINE auto fn(A&& a) TTENSOR_APPLY_1(op, a)
 #define TTENSOR_BINARY(fn, op)                                                                          \
   template <operand_or_number A, operand_or_number B> requires(operand<A> || operand<B>)                \
-  TTENSOR_INLINE auto fn(A&& a, B&& b) { return apply<op>(static_cast<A&&>(a), static_cast<B&&>(b)); }
+  TTENSOR_INLINE auto fn(A&& a, B&& b) TTENSOR_APPLY_2(op, a, b)
 
 TTENSOR_BINARY(operator+, add_op)
 TTENSOR_BINARY(operator-, sub_op)
@@ -36,10 +47,10 @@ TTENSOR_UNARY(operator!, logical_not_op)
 #define TTENSOR_STAMP_1(name) TTENSOR_UNARY(name, name##_op)
 #define TTENSOR_STAMP_2(name) TTENSOR_BINARY(name, name##_op)
 #define TTENSOR_STAMP_OWN_1(name) \
-  template <operand_or_floating A> TTENSOR_INLINE auto name(A&& a) { return apply<name##_op>(static_cast<A&&>(a)); }
+  template <operand_or_floating A> TTENSOR_INLINE auto name(A&& a) TTENSOR_APPLY_1(name##_op, a)
 #define TTENSOR_STAMP_OWN_2(name) \
   template <operand_or_number A, operand_or_number B> requires(operand<A> || operand<B> || std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>) \
-  TTENSOR_INLINE auto name(A&& a, B&& b) { return apply<name##_op>(static_cast<A&&>(a), static_cast<B&&>(b)); }
+  TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)
 TTENSOR_UNARY_OPERATORS(TTENSOR_STAMP_1)
 TTENSOR_BINARY_OPERATORS(TTENSOR_STAMP_2)
 TTENSOR_UNARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_1)
@@ -54,6 +65,8 @@ TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_2)
 #undef TTENSOR_BINARY_OPERATORS_OWN
 #undef TTENSOR_UNARY
 #undef TTENSOR_BINARY
+#undef TTENSOR_APPLY_1
+#undef TTENSOR_APPLY_2
 /// Bitwise operators; of real numbers one sentence, and the answer of another operator, so that nothing follows it.
 template <class Op, class... A> TTENSOR_INLINE auto bitwise(A&&... a) {
   if constexpr (!is_differentiable_v<expr::operand_elem_t<std::remove_cvref_t<A>...>>) {
