@@ -135,6 +135,8 @@ TEST_CASE("where is the branch that it takes, of scalars of every kind, whatever
   against([](const auto& x) { using std::sqrt; return sqrt(x + 2); });     // its slope is infinite
   static_assert(std::is_same_v<decltype(tt::where(true, 1.0f, 0)), float> && std::is_same_v<decltype(tt::where(true, 1, 2)), int>);
   static_assert(std::is_same_v<decltype(tt::where(true, tt::half(1.0f), 0.0)), tt::half>);
+  static_assert(std::is_same_v<decltype(tt::where(true, std::complex<float>(), std::complex<double>())), std::complex<double>>);
+  static_assert(std::is_same_v<decltype(tt::where(true, std::complex<double>(), std::complex<float>())), std::complex<double>>);
 }
 
 TEST_CASE("reductions") {

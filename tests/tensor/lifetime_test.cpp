@@ -187,10 +187,12 @@ TEST_CASE("statements into existing tensors allocate nothing") {
   const double* p = a.data();
   const auto before = tt::mem::stats.blocks;
   a += b * c;
+  a += a * b;
   a = a * b + c;
   a(tt::range(0, 100)) += b(tt::range(100, 200));
   a = 1;
   a(tt::all) = b(0);
+  CHECK(a.data() == p);
   CHECK(tt::mem::stats.blocks == before);
   CHECK(a(7) == 2);
   const auto system = tt::mem::stats.system;
@@ -340,6 +342,11 @@ TEST_CASE("an operator that throws holds nothing: its other operands are written
   CHECK_THROWS_AS(b + std::move(dead), tt::error);
   CHECK_THROWS_AS(dead * 2.0 + b, tt::error);  // a name of it is as dead
   CHECK_THROWS_AS(tt::eval(b + vec(3)), tt::shape_error);
+  vec z{1, 2, 3, 4};
+  auto used = z(tt::range(0, 3)) * 10.0;
+  z(tt::range(1, 4)) = std::move(used);
+  CHECK(values(z) == list{1, 10, 20, 30});
+  CHECK_THROWS_AS(tt::eval(used), tt::error);  // its elements are those that were written
   const std::uint64_t before = tt::mem::stats.blocks;
   b = b * 2.0;
   CHECK(tt::mem::stats.blocks == before);

@@ -82,3 +82,36 @@ TEST_CASE("parts of an array written from its other parts: nothing but the parts
   CHECK(tt::max(abs(tt::hvp(by_parts, x, v) - second)) < 1e-12);
   CHECK(tt::max(abs(tt::vhp(by_parts, x, v) - second)) < 1e-12);
 }
+TEST_CASE("a part of one element that a statement names twice, under vmap") {
+  const tensor<double, 2> xs{{0.3, 0.7, -0.4}, {0.1, -0.2, 0.9}};
+  const auto f = [](const auto& x) { return sum(x(range(1, 2)) * x(range(1, 2)) * x(range(1, 2))); };
+  const tensor<double, 2> g = tt::vmap(tt::grad(f))(xs), want{{0, 3 * 0.7 * 0.7, 0}, {0, 3 * 0.2 * 0.2, 0}};
+  CHECK(tt::max(abs(g - want)) < 1e-15);
+}
+TEST_CASE("element code under vmap keeps nothing") {
+  const tensor<double, 1> x = tt::arange<double>(1000);
+  const auto f = [](auto s) {
+    for (int i = 0; i < 20; ++i) s = s * 0.5 + sin(s);
+    return s;
+  };
+  tt::vmap(f)(x), tt::vmap(f)(x);
+  const auto before = tt::mem::stats.system;
+  CHECK(tt::vmap(f)(x)(3) != 0);
+  CHECK(tt::mem::stats.system == before);
+}
+TEST_CASE("many parts read between two writes: those that are copied and those that are held") {
+  const tensor<double, 1> x = tt::arange<double>(1000);
+  const auto f = []<class T>(const tensor<T, 1>& a) {
+    tensor<T, 1> u = a * 1.0;
+    T s = 0;
+    for (int k = 0; k < 2; ++k) {
+      u(range(0, 2)) = 1.0 * k;
+      for (int i = 0; i < 200; ++i) s += sum(square(u(range(i, i + 300))));
+    }
+    return s;
+  };
+  const tensor<double, 1> g = tt::grad(f)(x);
+  CHECK(g(250) == 2 * 250.0 * 400);
+  CHECK(g(3) == 2 * 3.0 * 8);
+  CHECK(g(1) == 0);
+}

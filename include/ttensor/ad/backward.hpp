@@ -95,7 +95,7 @@ struct leaf_noter {
   std::uint64_t kept;  // bit per leaf: a rule reads its value
   void (leaf_noter::*save)(saved_value&, index_t*, mem::block*, int, const leaf_axes&) const;  // null: without keep
   int leaf = 0, values = 0, targets = 0;
-  bool written = false;  // elements of the leaf's array are, one part after the other
+  const slot_token* written = nullptr;  // of the leaf, where its array is written part by part
   serial_finder serial{};
 
   template <class L> TTENSOR_NOINLINE void note(const L& l) {
@@ -105,11 +105,11 @@ struct leaf_noter {
       value(p.ptr, p.holder, bytes, run::is_uniform_v<eval_detail::leaf_core<L>>, leaf_axes{p.extent.v, p.stride.v, Q, levels});
     });
     ++leaf;
-    written = false;
+    written = nullptr;
   }
 
-  /// Makes a value last. Elements of a fixed tensor or of borrowed memory have no holder: the tape takes a copy, row-major; also of a
-  /// small part of an array that is written part by part, so that the next part can be written where it is.
+  /// Makes a value last. Elements of a fixed tensor or of borrowed memory have no holder: the tape takes a copy, row-major; also of
+  /// small parts of an array that is written part by part, so that the next part can be written where it is; between two writes of no more than its size.
   void hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const;
 
  private:
@@ -117,7 +117,7 @@ struct leaf_noter {
     leaf_noter& n;
     void scalar(const auto& v) const { n.target(v.active() ? v.serial() : 0, {0, v.active() ? v.ref() : adjoint_ref{}, 0}, {nullptr, nullptr, 0, 0}); }
     template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {  // batch axes outside the tape lead the map
-      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, leaf_axes{m.extent.v, m.stride.v, Q, Q - R}), n.written |= slot->written;
+      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, leaf_axes{m.extent.v, m.stride.v, Q, Q - R}), n.written = slot->written ? slot.t : n.written;
       else n.target(0, {}, {nullptr, nullptr, 0, 0});
     }
   };
@@ -221,7 +221,8 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
     if (!to[g]) continue;
     const index_t* walk = r.target_stride + g * rank;
     index_t offset = r.target[g].offset;
-    const bool direct = rank == levels || walk[inner] == 0 || walk[inner] == 1 || x[inner] == 1;
+    // one element an example: the loop runs over examples, whose places must differ by one too
+    const bool direct = rank == levels || (x[inner] == 1 ? levels == 0 || to[g]->size == 1 : walk[inner] == 0 || walk[inner] == 1);
     bool fresh = !to[g]->live && direct && to[g]->size == inner_size && offset == 0 && back_detail::equal(walk, whole, levels, rank);
     for (int o = 0; o < l.targets; ++o)
       if (o != g && to[o] == to[g]) {
@@ -276,11 +277,15 @@ TTENSOR_BODY void leaf_noter::hold(saved_value& s, index_t* to, mem::block* hold
     stride[d] = n;
     n *= a.extent[d];
   }
-  if (holder && !(written && holder->bytes > 2 * static_cast<std::size_t>(n * bytes) + 256)) {
-    keep = mem::block_ref(holder);
-    return;
+  const auto size = static_cast<std::size_t>(n * bytes);
+  if (holder) {
+    if (!written || holder->bytes <= 2 * size + 256 || written->copied + size > holder->bytes) {
+      keep = mem::block_ref(holder);
+      return;
+    }
+    written->copied += size;
   }
-  const mem::cell_ref copy(static_cast<std::size_t>(n * bytes));
+  const mem::cell_ref copy(size);
   char* next = static_cast<char*>(copy.data());
   for (index_t k = 0; k < n; ++k, next += bytes) {
     index_t at = 0;

@@ -314,6 +314,7 @@ struct slot_token : mem::counted {
   std::uint32_t id;
   mutable bool read = false;     // scalars name elements of the slot: it may not be written
   mutable bool written = false;  // elements are written in place: reads leave entries
+  mutable std::size_t copied = 0;  // bytes of its array that records have copied since it was written last
   slot_token(std::uint64_t serial, std::uint32_t i) : counted{1, [](counted* c) noexcept { delete static_cast<slot_token*>(c); }}, tape_serial(serial), id(i) {}
 };
 /// A token that somebody else holds, or none.

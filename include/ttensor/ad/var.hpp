@@ -302,6 +302,7 @@ template <class T> class store<var<T>> {
       cell_->slot = token_ref(serial, to);
     }
     cell_->slot->written = true;
+    cell_->slot->copied = 0;
   }
 
  private:

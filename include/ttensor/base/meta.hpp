@@ -53,6 +53,7 @@ template <int I, class List> using at_t = typename meta::at<I, List>::type;
 template <class... T> struct bundle : meta::slots<std::make_integer_sequence<int, sizeof...(T)>, T...> {
   static constexpr int size = static_cast<int>(sizeof...(T));
 };
+TTENSOR_NO_EXEC_CHECK
 template <class... T> TTENSOR_HD TTENSOR_INLINE constexpr bundle<std::remove_cvref_t<T>...> make_bundle(T&&... t) {
   return {{{static_cast<T&&>(t)}...}};
 }

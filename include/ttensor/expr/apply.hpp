@@ -65,7 +65,7 @@ template <class Op, class... A> using builder_t = builder<Op, elements_t<Op, A..
 template <class Op, class... A> using built = owned<typename builder_t<Op, A...>::tree>;
 template <class Op, class... A> concept builds_owned = (array_like<A> || ...) && !(element_proxy<A> || ...) && (builder_t<Op, A...>::tree::holds > 0);
 template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
-  if constexpr (builds_owned<Op, A...>) return built<Op, A...>(elements_t<Op, A...>{}, static_cast<A&&>(a)...);
+  if constexpr (builder_t<Op, A...>::tree::holds > 0) return built<Op, A...>(elements_t<Op, A...>{}, static_cast<A&&>(a)...);
   else return builder_t<Op, A...>::build(static_cast<A&&>(a)...);
 }
 /// `a` as an expression of element type T; one that is given up is passed on.

@@ -129,7 +129,7 @@ TTENSOR_BODY void moved_from() {
 template <class E> struct owned : expr::root, E {
   /// From the operands of its node, in place.
   template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : expr::root{true}, E{{static_cast<A&&>(a)...}} {}
-  /// From the arguments of its operator, of element types T. Those that were moved from throw before any is taken, so that nothing is held then.
+  /// From the arguments of its operator, of element types T. Expressions that were moved from throw before any is taken, so that nothing is held then.
   template <class... T, class... A> TTENSOR_INLINE owned(type_list<T...>, A&&... a)
       : expr::root{TTENSOR_LIKELY((expr::is_live(__builtin_addressof(a)) & ...)) || (expr::moved_from(), false)}, E{{expr::argument<T, A>::take(a)...}} {}
   TTENSOR_INLINE owned(owned&& o) noexcept : expr::root{o.live}, E(static_cast<E&&>(o)) { o.live = false; }

@@ -17,6 +17,7 @@ struct where_op : elementwise<3> {
     else if constexpr (is_pack_v<B> && is_pack_v<C>) return select(c, B(a), b);
     else if constexpr (cpp_number<A> && cpp_number<B>) return c ? static_cast<std::common_type_t<A, B>>(a) : static_cast<std::common_type_t<A, B>>(b);
     else if constexpr (cpp_number<A>) return c ? B(a) : b;
+    else if constexpr (is_complex_v<A> && is_complex_v<B> && sizeof(A) < sizeof(B)) return c ? B(a) : b;
     else return c ? a : A(b);
   }
   template <class C, class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const C& c, const A&, const B&, const Y&) {

@@ -204,6 +204,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
     if constexpr (requires { statement_rule<T>::assign_region_last(s, map_, x); }) statement_rule<T>::assign_region_last(s, map_, x);
     else statement_rule<T>::assign_region(s, map_, expr::tree(x));
+    if constexpr (!std::is_lvalue_reference_v<E> && requires { e.give_up(); }) e.give_up();  // its elements may be those that were written
   }
   store<T> store_;
   layout_map<R> map_;
@@ -279,10 +280,10 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     (*this)(ellipsis) = v;
     return *this;
   }
-  template <class E> tensor& operator+=(const E& e) { return accumulate(*this + e); }
-  template <class E> tensor& operator-=(const E& e) { return accumulate(*this - e); }
-  template <class E> tensor& operator*=(const E& e) { return accumulate(*this * e); }
-  template <class E> tensor& operator/=(const E& e) { return accumulate(*this / e); }
+  template <class E> tensor& operator+=(E&& e) { return accumulate(*this + static_cast<E&&>(e)); }
+  template <class E> tensor& operator-=(E&& e) { return accumulate(*this - static_cast<E&&>(e)); }
+  template <class E> tensor& operator*=(E&& e) { return accumulate(*this * static_cast<E&&>(e)); }
+  template <class E> tensor& operator/=(E&& e) { return accumulate(*this / static_cast<E&&>(e)); }
 
   layout_map<R> map() const { return layout_map<R>::row_major(extent_); }
   const store<S>& elements() const { return store_; }
