@@ -1,0 +1,360 @@
+#!/usr/bin/env python3
+"""Random programs with equal meaning in C++ and in JAX: values and derivatives of the one are compared with the other's.
+
+    pip install jax                                      # not a dependency of the library; the test suite does not run this
+    tools/random_programs.py <first seed> <count> [--size 7] [--derivatives grad,jvp] [--flags "-O0"]
+
+A program is a function of a vector, a matrix and a number: elementwise operators, reductions, shapes, indexing, products, writes
+to parts, element loops and control flow, and transforms of inner functions that capture outer values, two deep. Each is compiled
+(about a minute, much of it for nested derivatives) and run in a folder of its own; one that fails is kept and named.
+"""
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INCLUDE = os.path.join(HERE, "..", "include")
+
+# (C++, JAX); {0}, {1}: operands
+UNARY = [("exp(0.3 * tanh({0}))", "jnp.exp(0.3 * jnp.tanh({0}))"), ("sin({0})", "jnp.sin({0})"), ("cos({0})", "jnp.cos({0})"), ("tanh({0})", "jnp.tanh({0})"),
+         ("tt::sigmoid({0})", "jax.nn.sigmoid({0})"), ("sqrt({0} * {0} + 1.0)", "jnp.sqrt({0} * {0} + 1.0)"), ("log({0} * {0} + 1.5)", "jnp.log({0} * {0} + 1.5)"),
+         ("-{0}", "-{0}"), ("tt::square({0})", "jnp.square({0})"), ("tt::reciprocal({0} * {0} + 1.0)", "1 / ({0} * {0} + 1.0)"), ("tt::relu({0} + 0.1)", "jax.nn.relu({0} + 0.1)"),
+         ("tt::softplus({0})", "jax.nn.softplus({0})"), ("erf({0})", "jax.scipy.special.erf({0})"), ("atan({0})", "jnp.arctan({0})"), ("log1p({0} * {0})", "jnp.log1p({0} * {0})"),
+         ("expm1(0.2 * tanh({0}))", "jnp.expm1(0.2 * jnp.tanh({0}))"), ("tt::silu({0})", "jax.nn.silu({0})"), ("(1.5 - 0.5 * {0})", "(1.5 - 0.5 * {0})"), ("asinh({0})", "jnp.arcsinh({0})"),
+         ("pow({0}, 3)", "{0} ** 3")]
+BINARY = [("{0} + {1}", "{0} + {1}"), ("{0} - {1}", "{0} - {1}"), ("{0} * {1}", "{0} * {1}"), ("{0} * {1}", "{0} * {1}"), ("{0} / ({1} * {1} + 1.0)", "{0} / ({1} * {1} + 1.0)")]
+BINARY_OF_ARRAYS = [("maximum({0}, {1})", "jnp.maximum({0}, {1})"), ("minimum({0}, {1})", "jnp.minimum({0}, {1})"), ("where({0} > {1}, {0}, {1} * 0.5)", "jnp.where({0} > {1}, {0}, {1} * 0.5)"),
+                    ("where({0} > 0.1, {1}, 1.0)", "jnp.where({0} > 0.1, {1}, 1.0)"), ("atan2({0} + 2.0, {1})", "jnp.arctan2({0} + 2.0, {1})"), ("hypot({0}, {1} + 1.0)", "jnp.hypot({0}, {1} + 1.0)"),
+                    ("logaddexp({0}, {1})", "jnp.logaddexp({0}, {1})"), ("lerp({0}, {1}, 0.3)", "({0} + ({1} - {0}) * 0.3)")]
+REDUCTIONS = [("sum({0}{1})", "jnp.sum({0}{1})"), ("mean({0}{1})", "jnp.mean({0}{1})"), ("tt::max({0}{1})", "jnp.max({0}{1})"), ("tt::min({0}{1})", "jnp.min({0}{1})"),
+              ("logsumexp({0}{1})", "jax.scipy.special.logsumexp({0}{1})"), ("prod({0}{1})", "jnp.prod({0}{1})"), ("variance({0}{1})", "jnp.var({0}{1})")]
+RANGES = [("tt::range(1, tt::end)", "1:"), ("tt::range(tt::end, tt::end, -1)", "::-1"), ("tt::range(0, tt::end, 2)", "::2")]
+INNER = ["grad", "value_and_grad", "hvp", "jvp", "jacfwd", "jacrev", "checkpoint", "vmap", "loop", "parts", "scan", "cond", "for_loop"]
+
+
+class Writer:
+    """Writes one program; a value is (name, shape)."""
+
+    def __init__(self, seed):
+        self.random, self.names, self.depth = random.Random(seed), 0, 0
+
+    def name(self):
+        self.names += 1
+        return f"v{self.names}"
+
+    def pick(self, values, fits=lambda shape: True):
+        """One of the values that fit, rather a late one; None if there is none."""
+        fitting = [v for v in values if fits(v[1])]
+        return fitting[min(len(fitting) - 1, int(len(fitting) * self.random.random() ** 0.6))] if fitting else None
+
+    def body(self, parameters, size, captured, indent):
+        values, cpp, jax = list(captured) + list(parameters), [], []
+        while size > 0:
+            made = self.statement(values, indent)
+            if made is None:
+                continue
+            before, (c, j), shape = made
+            name = self.name()
+            evaluated = shape != () and self.random.random() < 0.25
+            cpp += before[0] + [indent + (f"auto {name} = tt::eval({c});" if evaluated else f"auto {name} = {c};")]
+            jax += before[1] + [indent + f"{name} = {j}"]
+            values.append((name, shape))
+            size -= 1
+        return cpp, jax, values
+
+    @staticmethod
+    def number(values, last):
+        """A number out of the last values, in both languages."""
+        def text(f):
+            return " + ".join(n if shape == () else f"{f}({n} * {n})" for n, shape in values[-last:])
+        return text("sum"), text("jnp.sum")
+
+    def statement(self, values, indent):
+        r, x = self.random, self.random.random()
+        plain = ([], [])
+        if x < 0.27:
+            name, shape = self.pick(values)
+            return plain, tuple(t.format(name) for t in r.choice(UNARY)), shape
+        if x < 0.57:
+            return self.binary(values)
+        if x < 0.70:
+            return self.reduction(values)
+        if x < 0.86:
+            return r.choice([self.product, self.product, self.outer, self.transposed, self.sliced, self.row, self.taken, self.added, self.solved, self.softmax])(values, indent)
+        if self.depth == 2:
+            return None
+        self.depth += 1
+        made = self.inner(r.choice(INNER), values, indent)
+        self.depth -= 1
+        return made
+
+    def binary(self, values):
+        a, b = self.pick(values), self.pick(values)
+        shape, other = (a[1], b[1]) if len(a[1]) >= len(b[1]) else (b[1], a[1])
+        if other and shape[len(shape) - len(other):] != other:
+            return None
+        form = self.random.choice(BINARY if shape == () else BINARY + BINARY_OF_ARRAYS)
+        return ([], []), tuple(t.format(a[0], b[0]) for t in form), shape
+
+    def reduction(self, values):
+        v = self.pick(values, lambda s: s != ())
+        if not v:
+            return None
+        (name, shape), r = v, self.random
+        form = r.choice(REDUCTIONS)
+        if len(shape) == 1 or r.random() < 0.25:
+            return ([], []), (form[0].format(name, ""), form[1].format(name, "")), ()
+        axis = r.choice([0, 1, -1])
+        if r.random() < 0.3:
+            return ([], []), (form[0].format(name, f", {axis}, tt::keepdims") + f" * {name}", form[1].format(name, f", axis={axis}, keepdims=True") + f" * {name}"), shape
+        return ([], []), (form[0].format(name, f", {axis}"), form[1].format(name, f", axis={axis}")), (shape[1 - axis] if axis >= 0 else shape[0],)
+
+    # ---- products, shapes, indices ----------------------------------------------------------------------------------------
+    def product(self, values, indent):
+        a = self.pick(values, lambda s: len(s) == 2)
+        b = a and self.pick(values, lambda s: s != () and s[0] == a[1][1])
+        return b and (([], []), (f"matmul({a[0]}, {b[0]})", f"jnp.matmul({a[0]}, {b[0]})"), (a[1][0],) + b[1][1:])
+
+    def outer(self, values, indent):
+        a, b = self.pick(values, lambda s: len(s) == 1), self.pick(values, lambda s: len(s) == 1)
+        return a and (([], []), (f"outer({a[0]}, {b[0]})", f"jnp.outer({a[0]}, {b[0]})"), a[1] + b[1])
+
+    def transposed(self, values, indent):
+        a = self.pick(values, lambda s: len(s) == 2)
+        return a and (([], []), (f"transpose({a[0]})", f"jnp.transpose({a[0]})"), a[1][::-1])
+
+    def softmax(self, values, indent):
+        a = self.pick(values, lambda s: len(s) == 2)
+        return a and (([], []), (f"softmax({a[0]}, 1)", f"jax.nn.softmax({a[0]}, axis=1)"), a[1])
+
+    def named(self, value, indent):
+        name = self.name()
+        return name, ([indent + f"auto {name} = tt::eval({value});"], [indent + f"{name} = {value}"])
+
+    def sliced(self, values, indent):
+        a = self.pick(values, lambda s: s != ())
+        if not a:
+            return None
+        name, before = self.named(a[0], indent)
+        c, j = self.random.choice(RANGES)
+        return before, (f"sum({name}({c}), 0)", f"jnp.sum({name}[{j}], 0)"), a[1][1:]
+
+    def row(self, values, indent):
+        a = self.pick(values, lambda s: len(s) == 2)
+        if not a:
+            return None
+        name, before = self.named(a[0], indent)
+        axis = self.random.randrange(2)
+        i = self.random.randrange(a[1][axis])
+        return before, ((f"{name}({i})", f"{name}[{i}]") if axis == 0 else (f"{name}(tt::all, {i})", f"{name}[:, {i}]")), (a[1][1 - axis],)
+
+    def indices(self, n, count):
+        return ", ".join(str(self.random.randrange(n)) for _ in range(count))
+
+    def taken(self, values, indent):
+        a = self.pick(values, lambda s: s != ())
+        if not a:
+            return None
+        axis, count = self.random.randrange(len(a[1])), self.random.choice([3, 4])
+        i = self.indices(a[1][axis], count)
+        return ([], []), (f"take({a[0]}, tt::tensor<int, 1>{{{i}}}, {axis})", f"jnp.take({a[0]}, jnp.array([{i}]), axis={axis})"), a[1][:axis] + (count,) + a[1][axis + 1:]
+
+    def added(self, values, indent):
+        a, b = self.pick(values, lambda s: len(s) == 1), self.pick(values, lambda s: s == (3,))
+        if not a or not b:
+            return None
+        i = self.indices(a[1][0], 3)
+        return ([], []), (f"scatter_add({a[0]}, 0, tt::tensor<int, 1>{{{i}}}, {b[0]})", f"({a[0]}).at[jnp.array([{i}])].add({b[0]})"), a[1]
+
+    def solved(self, values, indent):
+        a = self.pick(values, lambda s: len(s) == 2)
+        if not a:
+            return None
+        n, name = a[1][0], self.name()
+        before = ([indent + f"auto {name} = tt::eval(0.1 * matmul({a[0]}, transpose({a[0]})) + 3.0 * tt::eye<double>({n}));"],
+                  [indent + f"{name} = 0.1 * jnp.matmul({a[0]}, jnp.transpose({a[0]})) + 3.0 * jnp.eye({n})"])
+        b = self.pick(values, lambda s: s != () and s[0] == n)
+        if not b or self.random.random() < 0.5:
+            return before, (f"cholesky({name})", f"jnp.linalg.cholesky({name})"), (n, n)
+        return before, (f"triangular_solve({name}, {b[0]})", f"jax.scipy.linalg.solve_triangular({name}, {b[0]}, lower=True)"), b[1]
+
+    # ---- transforms and control flow inside ---------------------------------------------------------------------------------
+    def function(self, parameter, captured, indent, gives_number):
+        """An inner function: its name, its text and the shape of its result."""
+        name, argument = self.name(), self.name()
+        cpp, jax, inside = self.body([(argument, parameter)], self.random.randrange(2, 5), captured, indent + "  ")
+        c, j = self.number(inside, 2) if gives_number else (f"tt::eval({inside[-1][0]})", inside[-1][0])
+        text = ([indent + f"auto {name} = [&](const auto& {argument}) {{"] + cpp + [indent + f"  return {c};", indent + "};"], [indent + f"def {name}({argument}):"] + jax + [indent + f"  return {j}"])
+        return name, text, () if gives_number else inside[-1][1]
+
+    def inner(self, kind, values, indent):
+        captured = self.random.sample(values, min(4, len(values)))
+        a, s = self.pick(values), self.pick(values, lambda shape: shape == ())
+        if kind in ("grad", "value_and_grad", "hvp"):
+            f, text, _ = self.function(a[1], captured, indent, True)
+            v = self.pick(values, lambda shape: shape == a[1])
+            if kind == "grad":
+                return text, (f"tt::grad({f})({a[0]})", f"jax.grad({f})({a[0]})"), a[1]
+            if kind == "hvp":
+                return text, (f"tt::hvp({f}, {a[0]}, {v[0]})", f"jax.jvp(jax.grad({f}), ({a[0]},), ({v[0]},))[1]"), a[1]
+            both = self.name()
+            return (text[0] + [indent + f"auto {both} = tt::value_and_grad({f})({a[0]});"], text[1] + [indent + f"{both} = jax.value_and_grad({f})({a[0]})"]), (f"{both}.value * {both}.grad", f"{both}[0] * {both}[1]"), a[1]
+        if kind in ("jvp", "checkpoint"):
+            f, text, shape = self.function(a[1], captured, indent, False)
+            v = self.pick(values, lambda other: other == a[1])
+            if kind == "jvp":
+                return text, (f"tt::jvp({f}, {a[0]}, {v[0]}).y_dot", f"jax.jvp({f}, ({a[0]},), ({v[0]},))[1]"), shape
+            return text, (f"tt::checkpoint({f})({a[0]})", f"jax.checkpoint({f})({a[0]})"), shape
+        if kind in ("jacfwd", "jacrev", "vmap"):
+            a = self.pick(values, lambda shape: len(shape) == (2 if kind == "vmap" else 1))
+            if not a:
+                return None
+            f, text, shape = self.function(a[1][1:] if kind == "vmap" else a[1], captured, indent, False)
+            return None if len(shape) > 1 else (text, (f"tt::{kind}({f})({a[0]})", f"jax.{kind}({f})({a[0]})"), a[1][:1] + shape if kind == "vmap" else shape + a[1])
+        return self.control(kind, values, captured, a, s, indent)
+
+    def control(self, kind, values, captured, a, s, indent):
+        name, f, u = self.name(), self.name(), self.name()
+        if kind == "loop":
+            a = self.pick(values, lambda shape: len(shape) == 1)
+            if not a or not s:
+                return None
+            t = self.name()
+            return (([indent + f"auto {t} = tt::eval({a[0]});", indent + f"auto {name} = {t}(0) * {s[0]};",
+                      indent + f"for (int i = 1; i < {a[1][0]}; ++i) {name} = sin({name}) * {t}(i) + {t}(i - 1) / (1.0 + {name} * {name}) + {s[0]};"],
+                     [indent + f"{t} = {a[0]}", indent + f"{name} = {t}[0] * {s[0]}",
+                      indent + f"for i in range(1, {a[1][0]}): {name} = jnp.sin({name}) * {t}[i] + {t}[i - 1] / (1.0 + {name} * {name}) + {s[0]}"]), (f"{name} * 0.5", f"{name} * 0.5"), ())
+        if kind == "parts":
+            a = self.pick(values, lambda shape: len(shape) == 2)
+            b = a and self.pick(values, lambda shape: shape == a[1][1:])
+            return self.parts(name, a, b, s, indent) if b and s else None
+        if kind == "scan":
+            a = self.pick(values, lambda shape: shape != ())
+            carry = a and self.pick(values, lambda shape: shape == a[1][1:])
+            if not carry:
+                return None
+            b, x = self.pick(values, lambda shape: shape in (a[1][1:], ())), self.name()
+            which = self.random.randrange(2)
+            return (([indent + f"auto {f} = [&](auto {u}, auto {x}) {{ auto next = tt::eval(sin({u}) * {x} + {b[0]}); return std::pair{{next, tt::eval(next * {u})}}; }};",
+                      indent + f"auto {name} = tt::scan({f}, tt::eval({carry[0]} + 0.0 * {b[0]} + 0.0 * sum({a[0]})), tt::eval({a[0]}));"],
+                     [indent + f"def {f}({u}, {x}):", indent + f"  following = jnp.sin({u}) * {x} + {b[0]}", indent + f"  return following, following * {u}", indent + f"{name} = jax.lax.scan({f}, {carry[0]}, {a[0]})"]),
+                    (f"{name}.{('first', 'second')[which]} * 1.0", f"{name}[{which}] * 1.0"), a[1][1 - which:])
+        b = self.random.choice(captured)
+        if b[1] not in (a[1], ()):
+            return None
+        if kind == "cond":
+            holds, g = self.random.choice(["true", "false"]), self.name()
+            return (([indent + f"auto {f} = [&](const auto& {u}) {{ return tt::eval({u} * {b[0]}); }};", indent + f"auto {g} = [&](const auto& {u}) {{ return tt::eval(sin({u}) + 0.0 * {b[0]}); }};"],
+                     [indent + f"{f}, {g} = lambda {u}: {u} * {b[0]}, lambda {u}: jnp.sin({u})"]), (f"tt::cond({holds}, {f}, {g}, {a[0]})", f"({f} if {holds.title()} else {g})({a[0]})"), a[1])
+        return (([indent + f"auto {f} = [&](int, auto {u}) {{ return tt::eval(sin({u}) * {b[0]} + {u}); }};"], [indent + f"{f} = lambda {u}: jnp.sin({u}) * {b[0]} + {u}"]),
+                (f"tt::for_loop(3, {f}, tt::eval({a[0]} + 0.0 * {b[0]}))", f"{f}({f}({f}({a[0]})))"), a[1])
+
+    def parts(self, t, a, b, s, indent):
+        """A tensor whose rows, columns and elements are written."""
+        r = self.random
+        i, j = r.randrange(a[1][0]), r.randrange(a[1][1])
+        writes = [(f"{t}({i}) = {b[0]} * {t}({i});", f"{t} = {t}.at[{i}].set({b[0]} * {t}[{i}])"), (f"{t}(tt::all, {j}) += {t}(tt::all, 0) * {s[0]};", f"{t} = {t}.at[:, {j}].add({t}[:, 0] * {s[0]})"),
+                  (f"{t}({i}, {j}) = {s[0]};", f"{t} = {t}.at[{i}, {j}].set({s[0]})"), (f"{t} *= {b[0]};", f"{t} = {t} * {b[0]}"), (f"{t}({i}, {j}) += {s[0]} * {t}(0, 0);", f"{t} = {t}.at[{i}, {j}].add({s[0]} * {t}[0, 0])")]
+        chosen = [r.choice(writes) for _ in range(r.randrange(1, 4))]
+        start = f"{a[0]} + 0.0 * {b[0]} + 0.0 * {s[0]}"
+        return ([indent + f"auto {t} = tt::eval({start});"] + [indent + c for c, _ in chosen], [indent + f"{t} = {start}"] + [indent + j for _, j in chosen]), (f"{t} * 1.5", f"{t} * 1.5"), a[1]
+
+
+CPP = r"""#include <ttensor/all.hpp>
+#include <cstdio>
+namespace tt = ttensor;
+using std::sin; using std::cos; using std::tanh; using std::exp; using std::sqrt; using std::log; using std::erf; using std::atan; using std::log1p; using std::expm1; using std::asinh; using std::pow;
+template <class T> void put(const char* name, const T& v) {
+  std::printf("%s", name);
+  if constexpr (requires { v.shape(); }) {
+    const auto e = tt::eval(v);
+    for (tt::index_t i = 0; i < tt::index_t(e.size()); ++i) std::printf(" %.17g", e.data()[i]);
+  } else std::printf(" %.17g", double(v));
+  std::printf("\n");
+}
+const auto f = [](const auto& x, const auto& m, const auto& s) {
+BODY
+};
+int main() {
+  const tt::tensor<double, 1> x{0.3, -0.7, 1.1}, xd{0.5, 1.2, -0.4};
+  const tt::tensor<double, 2> m{{0.2, -0.4, 0.9, 0.1}, {1.3, 0.6, -0.8, 0.35}, {-0.25, 0.75, 0.45, -1.15}}, md{{0.7, 0.1, -0.6, 0.3}, {-0.2, 0.8, 0.15, 0.9}, {0.4, -0.35, 0.65, -0.1}};
+  const tt::tensor<double, 2> xs{{0.3, -0.7, 1.1}, {0.9, 0.15, -0.45}};
+  const double s = 0.65, sd = -0.8;
+  put("value", f(x, m, s));
+CALLS
+}
+"""
+JAX = r"""import jax, jax.numpy as jnp, numpy as np, sys
+jax.config.update("jax_enable_x64", True)
+def f(x, m, s):
+BODY
+x, xd, s, sd = jnp.array([0.3, -0.7, 1.1]), jnp.array([0.5, 1.2, -0.4]), jnp.array(0.65), jnp.array(-0.8)
+m, md = jnp.array([[0.2, -0.4, 0.9, 0.1], [1.3, 0.6, -0.8, 0.35], [-0.25, 0.75, 0.45, -1.15]]), jnp.array([[0.7, 0.1, -0.6, 0.3], [-0.2, 0.8, 0.15, 0.9], [0.4, -0.35, 0.65, -0.1]])
+xs = jnp.array([[0.3, -0.7, 1.1], [0.9, 0.15, -0.45]])
+truth = {"value": lambda: f(x, m, s), "grad_x": lambda: jax.grad(f, 0)(x, m, s), "grad_m": lambda: jax.grad(f, 1)(x, m, s), "grad_s": lambda: jax.grad(f, 2)(x, m, s),
+         "jvp": lambda: jax.jvp(f, (x, m, s), (xd, md, sd))[1], "hessian": lambda: jax.hessian(lambda t: f(t, m, s))(x), "vmap_grad": lambda: jax.vmap(jax.grad(lambda t: f(t, m, s)))(xs),
+         "grad_grad": lambda: jax.grad(lambda t: jnp.sum(jax.grad(lambda q: f(t, q, s))(m) * md))(x), "grad_vmap": lambda: jax.grad(lambda q: jnp.sum(jax.vmap(lambda t: f(t, q, s))(xs)))(m)}
+for line in open(sys.argv[1]):
+    name, *words = line.split()
+    ours, theirs = np.array([float(w) for w in words]), np.asarray(truth[name]()).ravel()
+    if ours.shape != theirs.shape or not np.allclose(ours, theirs, rtol=1e-8, atol=1e-9 * max(1, np.abs(theirs).max()), equal_nan=True): print(name, "ours", ours, "JAX", theirs)
+"""
+CALLS = {"grad": '  { auto [a, b, c] = tt::grad<0, 1, 2>(f)(x, m, s); put("grad_x", a); put("grad_m", b); put("grad_s", c); }',
+         "jvp": '  put("jvp", tt::jvp(f, std::tuple{x, m, s}, std::tuple{xd, md, sd}).y_dot);',
+         "hessian": '  put("hessian", tt::hessian([&](const auto& t) { return f(t, m, s); })(x));',
+         "vmap_grad": '  put("vmap_grad", tt::vmap(tt::grad([&](const auto& t) { return f(t, m, s); }))(xs));',
+         "grad_grad": '  put("grad_grad", tt::grad([&](const auto& t) { return sum(tt::grad([&](const auto& q) { return f(t, q, s); })(m) * md); })(x));',
+         "grad_vmap": '  put("grad_vmap", tt::grad([&](const auto& q) { return sum(tt::vmap([&](const auto& t) { return f(t, q, s); })(xs)); })(m));'}
+
+
+def write(seed, size, derivatives, folder):
+    w = Writer(seed)
+    cpp, jax, values = w.body([("x", (3,)), ("m", (3, 4)), ("s", ())], size, [], "  ")
+    c, j = w.number(values, 4)
+    cpp.append(f"  return {c} + sum(sin(x)) + s * s + sum(m * m) * 0.1;")
+    jax.append(f"  return {j} + jnp.sum(jnp.sin(x)) + s * s + jnp.sum(m * m) * 0.1")
+    for name, text in (("program.cpp", CPP.replace("BODY", "\n".join(cpp)).replace("CALLS", "\n".join(CALLS[d] for d in derivatives))), ("program.py", JAX.replace("BODY", "\n".join(jax)))):
+        with open(os.path.join(folder, name), "w") as out:
+            out.write(text)
+
+
+def failure(folder, flags):
+    """What is wrong with the program in `folder`; empty if nothing."""
+    compiled = subprocess.run(["g++", "-std=c++20", *flags.split(), "-I", INCLUDE, "program.cpp", "-o", "program"], cwd=folder, capture_output=True, text=True)
+    if compiled.returncode:
+        return next((line for line in compiled.stderr.splitlines() if "error" in line), "does not compile")
+    ran = subprocess.run(["./program"], cwd=folder, capture_output=True, text=True)
+    if ran.returncode:
+        return f"exit status {ran.returncode}: {ran.stderr}"
+    with open(os.path.join(folder, "values.txt"), "w") as out:
+        out.write(ran.stdout)
+    compared = subprocess.run([sys.executable, "program.py", "values.txt"], cwd=folder, capture_output=True, text=True)
+    return compared.stdout + (compared.stderr if compared.returncode else "")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("first", type=int)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--size", type=int, default=7, help="statements of the outer function")
+    parser.add_argument("--derivatives", default="", help="of " + ",".join(CALLS) + "; without: two of them in turn")
+    parser.add_argument("--flags", default="-O0")
+    args = parser.parse_args()
+    bad, known = 0, list(CALLS)
+    for seed in range(args.first, args.first + args.count):
+        derivatives = args.derivatives.split(",") if args.derivatives else [known[seed % 6], known[(seed // 6 + seed + 1) % 6]]
+        folder = tempfile.mkdtemp(prefix=f"program_{seed}_")
+        write(seed, args.size, derivatives, folder)
+        wrong = failure(folder, args.flags)
+        bad += bool(wrong)
+        print(seed, ",".join(derivatives), f"{folder}\n{wrong}" if wrong else "agrees", flush=True)
+        if not wrong:
+            shutil.rmtree(folder)
+    sys.exit(bad > 0)
+
+
+main()
