@@ -94,9 +94,13 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     const auto u = leaves::template load_uniforms<table>(from);
     cursor c[planes];
     for (int k = 0; k < planes; ++k) c[k] = from[k];
+    auto compute = [&] {
+      if constexpr (invariants::facts.count == 0) return computed{u};
+      else return typename invariants::computed_row{u, invariants::constant_along(from)};
+    }();
     for (;;) {
-      if constexpr (invariants::facts.count == 0) loop::stepped(c, n, computed{u}, stored{});
-      else loop::stepped(c, n, typename invariants::computed_row{u, invariants::constant_along(from)}, stored{});
+      if constexpr (invariants::facts.count != 0) compute.known = 0;
+      loop::stepped(c, n, compute, stored{});
       if (--rows <= 0) return;
       for (int k = 0; k < planes; ++k) c[k].ptr += down[k];
     }
