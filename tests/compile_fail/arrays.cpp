@@ -47,3 +47,27 @@ auto both(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { retu
 auto complement(const tt::tensor<float, 1>& x) { return tt::eval(~x); }
 // twin:
 auto complement(const tt::tensor<int, 1>& x) { return tt::eval(~x); }
+
+// case: several_axes_of_a_reduction
+// expect: several axes of a reduction are one argument
+auto total(const tt::tensor<double, 2>& x) { return sum(x, 0, 1); }
+// twin:
+auto total(const tt::tensor<double, 2>& x) { return sum(x, tt::axes{0, 1}); }
+
+// case: an_element_of_an_expression
+// expect: an expression has no elements before it is evaluated
+auto first(const tt::tensor<double, 1>& x) { return (x + 1.0)(0); }
+// twin:
+auto first(const tt::tensor<double, 1>& x) { return tt::eval(x + 1.0)(0); }
+
+// case: a_mask_as_an_index
+// expect: arrays are not indices
+void positive(tt::tensor<double, 1>& x) { x(x < 0) = 0; }
+// twin:
+void positive(tt::tensor<double, 1>& x) { x = where(x < 0, 0, x); }
+
+// case: elements_are_not_written_in_a_loop_over_them
+// expect: read-only|non-const|const
+void twice(tt::tensor<double, 1>& x) { for (auto&& v : x) v *= 2.0; }
+// twin:
+void twice(tt::tensor<double, 1>& x) { for (tt::index_t i = 0; i < x.size(); ++i) x(i) *= 2.0; }

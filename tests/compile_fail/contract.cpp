@@ -136,3 +136,21 @@ auto many(const tt::tensor<double, 1>& x) {
 auto many(const tt::tensor<double, 1>& x) {
   return tt::grad([](const auto& v) { return sum(EIGHT + EIGHT); })(x);
 }
+
+// case: a_function_of_other_parameters
+// expect: does not take these arguments
+auto two(double x) { return tt::grad([](const auto& a, const auto& b) { return a * b; })(x); }
+// twin:
+auto two(double x) { return tt::grad([](const auto& a, const auto& b) { return a * b; })(x, x); }
+
+// case: a_function_of_double
+// expect: does not take these arguments
+auto plain(double x) { return tt::jvp([c = 2.0](double t) { return c * t; }, x, 1.0); }
+// twin:
+auto plain(double x) { return tt::jvp([c = 2.0](const auto& t) { return c * t; }, x, 1.0); }
+
+// case: a_function_without_return
+// expect: returns nothing
+auto nothing(double x) { return tt::grad([](const auto& t) { (void)(t * t); })(x); }
+// twin:
+auto nothing(double x) { return tt::grad([](const auto& t) { return t * t; })(x); }

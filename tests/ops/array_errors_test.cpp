@@ -72,3 +72,13 @@ TEST_CASE("cholesky, triangular_solve") {
   CHECK(text<tt::shape_error>([&] { triangular_solve(a, tt::zeros<double>(3)); }) ==
         "[triangular_solve] inner extents differ: (2,2) x (3,), 2 != 3 [TT-S02]");
 }
+
+TEST_CASE("extents that cannot be") {
+  CHECK(text<tt::shape_error>([] { tt::tensor<double, 2>(3, -1); }) == "[tensor] negative extent -1 on axis 1; extents are 0 or more [TT-S24]");
+  CHECK(text<tt::shape_error>([] { tt::linspace(0.0, 1.0, -2); }) == "[tensor] negative extent -2 on axis 0; extents are 0 or more [TT-S24]");
+  const tt::index_t many = tt::index_t(1) << 32;
+  CHECK(text<tt::shape_error>([&] { tt::ones<double>(many, many); }) == "[tensor] shape (4294967296,4294967296) has more elements than memory has bytes; make its extents smaller [TT-S25]");
+  CHECK_THROWS_AS(tt::uninitialized<char>(many, many / 2), tt::shape_error);
+  CHECK_THROWS_AS((tt::tensor<double, 1>(many << 29)), tt::shape_error);
+  CHECK(tt::tensor<double, 3>(many, many, 0).size() == 0);
+}

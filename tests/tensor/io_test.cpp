@@ -55,6 +55,15 @@ TEST_CASE("printing") {
   std::ostringstream e;
   e << x(1);
   CHECK(e.str() == "8");
+  CHECK(to_string(tt::eval(sqrt(vec{-1, 4}))) == "[nan,  2.]");
+  CHECK(to_string(tt::fixed<double, 2, 2>{{1, 2}, {3, 4}}) == "[[1., 2.],\n [3., 4.]]");
+  std::string taped;
+  tt::grad([&](const auto& t) { return taped = to_string(t) + to_string(t(tt::newaxis)), sum(t); })(x);
+  CHECK(taped == "var([7., 8.])var(\n[[7., 8.]])");
+}
+TEST_CASE("integers between two ends are rounded down, as NumPy rounds them") {
+  CHECK(to_string(tt::linspace<int>(0, 10, 4)) == "[ 0,  3,  6, 10]");
+  CHECK(to_string(tt::linspace<int>(-5, 5, 4)) == "[-5, -2,  1,  5]");
 }
 
 TEST_CASE("explain prints the program and the plan") {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <numeric>
 #include <memory>
 #include <thread>
 #include <ttensor/all.hpp>
@@ -378,4 +379,53 @@ TEST_CASE("a tensor that went to another thread does not write under an expressi
     CHECK(read(499) == 2);
     CHECK(written(499) == 3);
   }
+}
+
+TEST_CASE("a view that was moved from is written no more; swap exchanges elements") {
+  tt::tensor<double, 2> m{{1, 2}, {3, 4}};
+  {
+    auto a = m(0), b = m(1);
+    CHECK_THROWS_AS(std::swap(a, b), tt::error);
+  }
+  CHECK(m(0, 0) == 1);
+  swap(m(0), m(1));
+  CHECK(m(0, 1) == 4);
+  using std::swap;
+  auto a = m(0), b = m(1);
+  swap(a, b);
+  CHECK(m(0, 1) == 2);
+  swap(m(0, 0), m(1, 1));
+  CHECK(m(0, 0) == 4);
+  CHECK(m(1, 1) == 1);
+  CHECK_THROWS_AS(swap(m(0), m(0)(tt::range(0, 1))), tt::shape_error);
+}
+TEST_CASE("a reference to an element is a value that lives as long") {
+  vec x{5, 2}, y{7, 8};
+  const double& r = x(0);
+  x = y * 2.0;
+  CHECK(r == 5);
+}
+TEST_CASE("the first axis in a loop and in brackets") {
+  vec x{1, 2, 3};
+  double s = 0;
+  for (const double v : x) s += v;
+  for (const double v : tt::eval(x + 1.0)) s += v;
+  CHECK(s == 15);
+  x *= 2.0;
+  x[1] = x[2];
+  CHECK(values(x) == list{2, 6, 6});
+  tt::tensor<double, 2> m{{1, 3}, {2, 2}};
+  for (auto row : m) row /= sum(row);
+  m[1][0] = 7;
+  CHECK(m(0, 1) == 0.75);
+  CHECK(m(1, 0) == 7);
+  tt::fixed<double, 2> f{1, 2};
+  f[1] = 3;
+  CHECK(std::accumulate(f.begin(), f.end(), 0.0) == 4);
+  const auto squares = [](const auto& t) {
+    auto total = t[0] * 0.0;
+    for (auto v : t) total += v * v;
+    return total;
+  };
+  CHECK(values(tt::grad(squares)(x)) == list{4, 12, 12});
 }

@@ -9,6 +9,10 @@
 #error "ttensor: -ffast-math breaks NaN, inf and signed-zero rules; remove it, or define TTENSOR_ALLOW_FAST_MATH to accept undocumented numbers"
 #endif
 
+#if defined(TTENSOR_NO_FUSION)
+#error "ttensor: TTENSOR_NO_FUSION (one loop for each operator) is reserved; this version always fuses"
+#endif
+
 #define TTENSOR_VERSION_MAJOR 0
 #define TTENSOR_VERSION_MINOR 1
 #define TTENSOR_VERSION_PATCH 0

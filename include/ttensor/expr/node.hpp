@@ -90,6 +90,10 @@ TTENSOR_OFFSETS_END
 namespace expr {
 struct root {
   bool live;  // else it was moved from
+  template <class... I> double& operator()(const I&...) const {
+    static_assert(sizeof...(I) < 0, "ttensor: an expression has no elements before it is evaluated: write eval(e)(i), or name a tensor for it");
+    __builtin_unreachable();
+  }
 };
 template <class T, class A> struct argument;  // apply.hpp
 TTENSOR_INLINE int is_live(const void*) { return 1; }

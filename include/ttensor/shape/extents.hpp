@@ -59,6 +59,23 @@ template <int R> TTENSOR_HD constexpr index_t size(const dims<R>& e) {
   for (int d = 0; d < R; ++d) n *= e[d];
   return n;
 }
+/// How many elements an array of these extents has; they come from the caller, and may be negative or too many to count.
+index_t elements(const index_t* extent, int rank);
+#if defined(TTENSOR_BODY)
+TTENSOR_BODY index_t elements(const index_t* extent, int rank) {
+  index_t n = 1;
+  bool too_many = false, none = false;
+  for (int d = 0; d < rank; ++d) {
+    if (extent[d] < 0) raise<shape_error>("[tensor] negative extent " + to_message(extent[d]) + " on axis " + to_message(d) + "; extents are 0 or more [TT-S24]");
+    none = none || extent[d] == 0;
+    too_many = too_many || __builtin_mul_overflow(n, extent[d], &n) || n > (index_t(1) << 56);
+  }
+  if (none) return 0;
+  if (too_many) raise<shape_error>("[tensor] shape " + shape_text(extent, rank) + " has more elements than memory has bytes; make its extents smaller [TT-S25]");
+  return n;
+}
+#endif
+template <int R> index_t elements(const dims<R>& e) { return elements(e.v, R); }
 template <int R> TTENSOR_HD constexpr dims<R> row_major(const dims<R>& e) {
   dims<R> s{};
   index_t n = 1;

@@ -55,7 +55,7 @@ TTENSOR_BODY void index_failure(const char* op, index_t i, index_t n, int axis) 
                                        " of extent " + to_message(n) + " [TT-I01]");
 }
 #endif
-inline index_t normalize_index(index_t i, index_t n, int axis, const char* op = "index") {
+constexpr index_t normalize_index(index_t i, index_t n, int axis, const char* op = "index") {
   if (TTENSOR_UNLIKELY(i < -n || i >= n)) index_failure(op, i, n, axis);
   return i < 0 ? i + n : i;
 }

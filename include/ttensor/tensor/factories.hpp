@@ -6,8 +6,8 @@ TTENSOR_BEGIN
 
 namespace factory_detail {
 template <class T, int R> tensor<T, R> filled(const dims<R>& e, const T& v) {
-  tensor<T, R> t(store<T>::make(shape::size(e)), e);
-  if (shape::size(e)) t(ellipsis) = v;
+  tensor<T, R> t(store<T>::make(shape::elements(e)), e);
+  if (t.size()) t(ellipsis) = v;
   return t;
 }
 }  // namespace factory_detail
@@ -32,7 +32,7 @@ template <class T, int R> tensor<T, R> full(const dims<R>& e, const T& v) { retu
 /// Elements are whatever the memory held: for outputs that are written at once.
 template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> uninitialized(I... n) {
   const dims<static_cast<int>(sizeof...(I))> e{{static_cast<index_t>(n)...}};
-  return {store<T>::make(shape::size(e)), e};
+  return {store<T>::make(shape::elements(e)), e};
 }
 /// start, start + step, ... below stop; an empty tensor when there is none.
 template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
@@ -46,9 +46,10 @@ template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   return t;
 }
 template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
-/// n numbers from a to b, both included.
+/// n numbers from a to b, both included; integers are rounded down.
 template <class T> tensor<T, 1> linspace(T a, T b, index_t n) {
-  tensor<T, 1> t(store<T>::make(n), dims<1>{{n}});
+  if constexpr (is_integer_v<T>) return to<T>(floor(linspace<double>(static_cast<double>(a), static_cast<double>(b), n)));
+  tensor<T, 1> t = uninitialized<T>(n);
   T* p = t.data();
   for (index_t i = 0; i < n; ++i) p[i] = i + 1 == n ? b : static_cast<T>(a + (b - a) * (static_cast<T>(i) / static_cast<T>(n > 1 ? n - 1 : 1)));
   if (n == 1) p[0] = a;

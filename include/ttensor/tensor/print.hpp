@@ -9,6 +9,7 @@ namespace print_detail {
 inline constexpr index_t summarize_above = 1000, edge = 3;  // elements; elements kept at each end of an axis
 
 TTENSOR_NOINLINE inline std::string number_text(double v, int digits) {
+  if (v != v) return "nan";  // whatever its sign
   char b[40];
   std::snprintf(b, sizeof b, "%.*g", digits, v);
   std::string s = b;
@@ -71,15 +72,16 @@ template <class S> std::string scalar_text(const S& s) {
   } else if constexpr (is_var_v<S>) return "var(" + scalar_text(s.value()) + ")";
   else return "batched(...)";
 }
+inline std::string opened(const char* kind, int rank) { return std::string(kind) + (rank > 1 ? "(\n" : "("); }  // rows begin on a line of their own
 template <class S, int R> std::string leaf_text(const leaf<S, R>& l) {
   if constexpr (depth_v<S> == 0) return array_text(l);
   else if constexpr (is_dual_v<S>) {
-    std::string r = "dual(\n" + leaf_text(leaf<inner_t<S>, R>{l.data.value, l.map});
+    std::string r = opened("dual", R) + leaf_text(leaf<inner_t<S>, R>{l.data.value, l.map});
     for (int k = 0; k < planes_v<S> / planes_v<inner_t<S>> - 1; ++k) r += ",\n" + leaf_text(leaf<inner_t<S>, R>{l.data.tangent[k], l.map});
     return r + ")";
-  } else if constexpr (is_var_v<S>) return "var(\n" + leaf_text(leaf<inner_t<S>, R>{l.data.value, l.map}) + ")";
+  } else if constexpr (is_var_v<S>) return opened("var", R) + leaf_text(leaf<inner_t<S>, R>{l.data.value, l.map}) + ")";
   else if constexpr (is_batched_v<S>)
-    return "batched(\n" + leaf_text(leaf<inner_t<S>, R + 1>{l.data.inner, l.map.led_by(l.data.batch, l.data.size)}) + ")";
+    return opened("batched", R + 1) + leaf_text(leaf<inner_t<S>, R + 1>{l.data.inner, l.map.led_by(l.data.batch, l.data.size)}) + ")";
   else return "probe";
 }
 }  // namespace print_detail
@@ -90,7 +92,7 @@ template <class A> requires(array_like<A> || scalar_kind<A> || element_proxy<A>)
   else if constexpr (scalar_kind<A>) {
     if constexpr (is_batched_v<A>) return print_detail::leaf_text(a.as_leaf());
     else return print_detail::scalar_text(a);
-  } else if constexpr (array_object<A>) return print_detail::leaf_text(a.as_leaf());
+  } else if constexpr (array_object<A>) return print_detail::leaf_text(leaf<scalar_t<A>, rank_v<A>>{a.elements().snap(), a.map()});
   else return print_detail::leaf_text(array_detail::as_array(a));
 }
 namespace print_detail {

@@ -213,6 +213,7 @@ template <class How, class A, class... O> auto reduce(const How& how, const A& a
   constexpr int R = rank_v<decltype(e)>, N = named_by<O...>();
   constexpr bool keep = (is_keep<O> || ...);
   static_assert(N <= R, "ttensor: a reduction names more axes than the array has");
+  static_assert(((named<O> >= 0) + ... + 0) <= 1, "ttensor: several axes of a reduction are one argument: sum(x, axes{0, 1})");
   if constexpr (N < 0 && !keep && depth_v<scalar_t<A>> == 0 && has_total<How>) {
     return how.finish(how.total(e), 0);
   } else {

@@ -20,7 +20,14 @@ template <class S> class element {
   using ttensor_proxy = void;
   using scalar = S;
   TTENSOR_INLINE element(store<S>* s, index_t at) : value_(s->get(at)), store_(s), at_(at) {}
-  TTENSOR_INLINE operator const S&() const { return value_; }
+  TTENSOR_INLINE operator S() const& { return value_; }  // by value: const double& r = x(0) lives as long as r
+  TTENSOR_INLINE operator S() && { return static_cast<S&&>(value_); }
+  /// Exchanges two elements: swap(x(0), x(1)).
+  friend void swap(element&& a, element&& b) {
+    const S x(a.value_);
+    a.store_->set(a.at_, b.value_);
+    b.store_->set(b.at_, x);
+  }
   TTENSOR_INLINE const S& get() const& { return value_; }
   TTENSOR_INLINE S&& get() && { return static_cast<S&&>(value_); }
   template <class V> TTENSOR_INLINE element& operator=(const V& v) & { value_ = static_cast<S>(v); return *this; }
@@ -102,7 +109,11 @@ template <class S, class E> TTENSOR_INLINE decltype(auto) as_elem(E&& e) {
   else return expr::operand<elem_t<S>>(expr::plain(static_cast<E&&>(e)));
 }
 [[noreturn]] void fixed_extent(index_t got, index_t want, int d);
+[[noreturn]] void gone_view();
+[[noreturn]] void unlike_views(const message& a, const message& b);
 #if defined(TTENSOR_BODY)
+TTENSOR_BODY void gone_view() { raise<error>("[assign] this view was moved from (std::swap does that); exchange elements with swap(a(0), a(1)), found by its arguments [TT-E03]"); }
+TTENSOR_BODY void unlike_views(const message& a, const message& b) { raise<shape_error>("[swap] shapes differ: " + a + " and " + b + "; exchange views of one shape [TT-S19]"); }
 TTENSOR_BODY void fixed_extent(index_t got, index_t want, int d) {
   raise<shape_error>("[tensor] extent " + to_message(got) + " on axis " + to_message(d) + ", whose type fixes it to " + to_message(want) +
                             " [TT-S03]");
@@ -116,6 +127,26 @@ template <int R> index_t flat_index(const layout_map<R>& m, const index_t (&i)[R
 }  // namespace tensor_detail
 
 template <class T> inline constexpr bool is_tensor_object_v = requires { typename T::ttensor_tensor; };
+
+namespace tensor_detail {
+/// Walks the first axis as NumPy does: views, which can be written, or the elements of an array of one axis, which can only be read: a
+/// name of an element is a value, so that writing it would be lost.
+template <class A> struct first_axis {
+  static constexpr bool elements = A::array_rank == 1;
+  using value_type = std::remove_cvref_t<decltype(std::declval<std::conditional_t<elements, const A&, A&>>()(index_t(0)))>;
+  using difference_type = index_t;
+  A* array;
+  index_t at;
+  mutable std::conditional_t<elements, value_type, char> read{};
+  decltype(auto) operator*() const {
+    if constexpr (elements) return static_cast<const value_type&>(read = static_cast<const A&>(*array)(at));
+    else return (*array)(at);
+  }
+  first_axis& operator++() { return ++at, *this; }
+  first_axis operator++(int) { return {array, at++}; }
+  bool operator==(const first_axis& o) const { return at == o.at; }
+};
+}  // namespace tensor_detail
 
 /// What every array has; Self supplies map() and elements() (its store).
 template <class Self, class S, int R> struct array_interface {
@@ -139,9 +170,21 @@ template <class Self, class S, int R> struct array_interface {
     auto m = shape::slice(self().map(), a...);
     return view_of<const scalar, decltype(m.extent)::size()>(self().elements().alias(), m);
   }
+  template <class... A> requires(array_like<A> || ...) double& operator()(const A&...) const {
+    static_assert(sizeof...(A) < 0, "ttensor: arrays are not indices: take(x, index, axis) picks, where(mask, a, x) chooses");
+    __builtin_unreachable();
+  }
+  /// x[i] is x(i): an element of an array of one axis, else a view.
+  template <class I> auto operator[](const I& i) const { return self()(i); }
+  template <class I> decltype(auto) operator[](const I& i) { return self()(i); }
+  auto begin() const requires(R > 0) { return tensor_detail::first_axis<const Self>{&self(), 0}; }
+  auto end() const requires(R > 0) { return tensor_detail::first_axis<const Self>{&self(), extent(0)}; }
+  auto begin() requires(R > 0) { return tensor_detail::first_axis<Self>{&self(), 0}; }
+  auto end() requires(R > 0) { return tensor_detail::first_axis<Self>{&self(), extent(0)}; }
 
  private:
   const Self& self() const { return static_cast<const Self&>(*this); }
+  Self& self() { return static_cast<Self&>(*this); }
 };
 
 /// An alias of elements that a tensor owns (or of borrowed memory): reading and writing go to the same elements. A view of
@@ -154,7 +197,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   static constexpr int rank() { return R; }
   view_of(store<T> s, const layout_map<R>& m) : store_(static_cast<store<T>&&>(s)), map_(m) {}
   view_of(const view_of&) = default;
-  view_of(view_of&&) = default;
+  view_of(view_of&& v) noexcept : store_(static_cast<store<T>&&>(v.store_)), map_(v.map_) { v.map_.extent = {}; }
   template <class U> requires std::is_same_v<const U, S> view_of(const view_of<U, R>& v) : store_(v.elements().alias()), map_(v.map()) {}
 
   const layout_map<R>& map() const { return map_; }
@@ -193,9 +236,17 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   template <class E> const view_of& operator-=(E&& e) const { return *this = *this - static_cast<E&&>(e); }
   template <class E> const view_of& operator*=(E&& e) const { return *this = *this * static_cast<E&&>(e); }
   template <class E> const view_of& operator/=(E&& e) const { return *this = *this / static_cast<E&&>(e); }
+  /// Exchanges the elements: swap(a(0), a(1)).
+  friend void swap(view_of a, view_of b) {
+    if (!(a.shape() == b.shape())) tensor_detail::unlike_views(shape::text(a.shape()), shape::text(b.shape()));
+    tensor<T, R> x(a), y(b);
+    a = y;
+    b = x;
+  }
 
  private:
   template <class E> void assign(E&& e) const {
+    if (!store_.valid()) tensor_detail::gone_view();
     store<T> s = store_.alias();
     auto&& x = tensor_detail::as_elem<T>(static_cast<E&&>(e));
     auto shape = map_.extent;
@@ -318,14 +369,11 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   }
   void check_static() const { check_static(extent_); }
   void check_static(const dims<R>& e) const {
-    for (int d = 0; d < R; ++d) {
+    for (int d = 0; d < R; ++d)
       if (shape::extent_of<Shape>(d) != dyn && e[d] != shape::extent_of<Shape>(d)) tensor_detail::fixed_extent(e[d], shape::extent_of<Shape>(d), d);
-      if (e[d] < 0)
-        raise<shape_error>("[tensor] negative extent " + to_message(e[d]) + " on axis " + to_message(d) + " [TT-S02]");
-    }
   }
   void allocate_zero() {
-    store_ = store<S>::make(shape::size(extent_));
+    store_ = store<S>::make(shape::elements(extent_));
     store_.zero();
   }
   template <class E> tensor& accumulate(E&& e) {

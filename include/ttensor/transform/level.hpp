@@ -109,12 +109,23 @@ template <class Forced> struct above {  // scalars that hold the levels named by
   template <class S> using map = join_chain_t<elem_t<S>, Forced, S>;
   template <class S> using scalar_of_struct = map<S>;
 };
+/// The sentence for a function that does not take what a transform passes.
+template <class F, class... W> constexpr bool check_call() {
+  constexpr bool callable = requires { std::declval<const F&>()(std::declval<const W&>()...); };
+  static_assert(callable, "ttensor: the function that a transform was given does not take these arguments: one parameter for each, const auto& "
+                          "(inside a transform the scalar is not double), and not a mutable lambda");
+  if constexpr (callable)
+    static_assert(!std::is_void_v<decltype(std::declval<const F&>()(std::declval<const W&>()...))>, "ttensor: the function that a transform was given returns nothing");
+  return callable;
+}
 template <class F, class Forced, class... A> constexpr auto captured_chain() {
   if constexpr (is_captureless_v<std::remove_cvref_t<F>>) {
     return std::type_identity<double>{};
-  } else {
+  } else if constexpr (check_call<F, tree::rebind_t<probed_above<Forced>, A>...>()) {
     using R = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const tree::rebind_t<probed_above<Forced>, A>&>()...))>;
     return std::type_identity<typename strip_probe<tree::chain_t<R>>::type>{};
+  } else {
+    return std::type_identity<double>{};
   }
 }
 template <class O> struct options_chain { using type = double; };
@@ -129,7 +140,8 @@ using base_chain_t = join_chain_t<double, double, typename level_detail::strip_p
 /// called on its real arguments, in the type of its result.
 template <class... A> inline constexpr bool probing_v = (has_probe_v<tree::chain_t<A>> || ...);
 template <class F, class... W> inline constexpr bool probe_captured_v = [] {
-  if constexpr (is_captureless_v<std::remove_cvref_t<F>>) return false;
+  if constexpr (is_captureless_v<std::remove_cvref_t<F>>) return level_detail::check_call<F, W...>() && false;
+  else if constexpr (!level_detail::check_call<F, W...>()) return false;
   else return probing_v<decltype(std::declval<const F&>()(std::declval<const W&>()...))>;
 }();
 template <class F, class Tuple> inline constexpr bool probe_captured_by_v = false;
