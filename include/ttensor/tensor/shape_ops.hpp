@@ -81,7 +81,7 @@ template <int Q, array_like A> auto broadcast_to(A&& a, const dims<Q>& to) {
     layout_map<Q> r{m.offset, to, {}};
     for (int d = 0; d < R; ++d) {
       if (m.extent[d] != 1 && m.extent[d] != to[Q - R + d])
-        raise<shape_error>("[broadcast_to] shape " + shape::text(m.extent) + " does not broadcast to " + shape::text(to) + " [TT-S11]");
+        raise<shape_error>("[broadcast_to] shape " + shape::text(m.extent) + " does not broadcast to " + shape::text(to) + "; extents must be equal or 1 [TT-S11]");
       r.stride[Q - R + d] = m.extent[d] == 1 ? 0 : m.stride[d];
     }
     return r;
@@ -99,7 +99,7 @@ template <array_like A> auto squeeze(A&& a, index_t axis) {
   const int x = shape::normalize_axis(axis, R, "squeeze");
   return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) {
     if (m.extent[x] != 1)
-      raise<shape_error>("[squeeze] axis " + to_message(axis) + " has extent " + to_message(m.extent[x]) + ", not 1 [TT-S12]");
+      raise<shape_error>("[squeeze] axis " + to_message(axis) + " has extent " + to_message(m.extent[x]) + "; only axes of extent 1 are removed [TT-S12]");
     layout_map<R - 1> r{m.offset, {}, {}};
     for (int d = 0, k = 0; d < R; ++d)
       if (d != x) r.extent[k] = m.extent[d], r.stride[k++] = m.stride[d];
@@ -146,7 +146,7 @@ template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
   if (open_axis >= 0 && known != 0) to[open_axis] = n / known;
   bool fits = shape::size(to) == n;
   for (int d = 0; d < Q; ++d) fits = fits && to[d] >= 0;
-  if (!fits) raise<shape_error>("[reshape] " + to_message(n) + " elements do not fit the shape " + shape::text(asked) + " [TT-S13]");
+  if (!fits) raise<shape_error>("[reshape] " + to_message(n) + " elements do not fit the shape " + shape::text(asked) + "; the extents must multiply to them, one may be -1 [TT-S13]");
   auto on = [&](const auto& m) {
     auto r = layout_map<Q>::row_major(to);
     r.offset = m.offset;
