@@ -192,6 +192,23 @@ TEST_CASE("transposes larger than a tile") {
       compare_transposes<std::int16_t>(rows, columns), compare_transposes<tt::half>(rows, columns);
     }
 }
+TEST_CASE("rows of a few elements") {
+  for (index_t n = 1; n < 20; ++n)
+    for (const index_t m : {3, 16, 41, 300}) {
+      const tt::tensor<double, 2> x = reshape(tt::to<double>(tt::arange(m * n)), m, n), c = reshape(tt::to<double>(tt::arange(m)), m, 1), t = reshape(x * 1.0, n, m);
+      tt::tensor<double, 3> y(2, m, n);
+      tt::tensor<float, 2> narrow(m, n);
+      y(0) = x * c + transpose(t);
+      y(1, tt::range(tt::end, tt::end, -1)) = x - c;
+      y(0) = y(0) + c;
+      narrow = tt::to<float>(x) * tt::to<float>(c);
+      index_t wrong = 0;
+      for (index_t i = 0; i < m; ++i)
+        for (index_t j = 0; j < n; ++j)
+          wrong += y(0, i, j) != x(i, j) * c(i, 0) + t(j, i) + c(i, 0) || y(1, m - 1 - i, j) != x(i, j) - c(i, 0) || narrow(i, j) != float(x(i, j)) * float(c(i, 0));
+      CHECK(wrong == 0);
+    }
+}
 TEST_CASE("sums over any axis of any layout are exact on whole numbers") {
   compare_sums<double, 1>(40), compare_sums<float, 2>(80), compare_sums<std::int32_t, 2>(40), compare_sums<float, 3>(60);
 }

@@ -78,6 +78,23 @@ TEST_CASE("a transposed operand is tiled, a strided one general") {
   collapse(s.n, true);
   CHECK(classify(s.n) == plan_kind::general);
 }
+TEST_CASE("the longest axis takes the place of a short row, if there is a long one") {
+  made m({40, 5, 3}, {{15, 3, 1}, {15, 3, 1}, {1, 0, 0}});
+  collapse(m.n, true);
+  turn_short_rows(m.n);
+  CHECK(m.n.rank == 2);
+  CHECK(m.n.extent[1] == 15);  // as long as two packs
+  made rows({40, 3}, {{3, 1}, {3, 1}, {1, 0}});
+  collapse(rows.n, true);
+  turn_short_rows(rows.n);
+  CHECK(rows.n.extent[0] == 3);
+  CHECK(rows.n.extent[1] == 40);
+  CHECK(rows.n.plane[2].stride[1] == 1);
+  CHECK(classify(rows.n) == plan_kind::tiled);
+  made few({8, 3}, {{3, 1}, {3, 1}, {1, 0}});
+  turn_short_rows(few.n);
+  CHECK(few.n.extent[1] == 3);
+}
 TEST_CASE("steps of either sign are merged only with their own kind") {
   made m({4, 6}, {{6, 1}, {-6, -1}});
   collapse(m.n, true);

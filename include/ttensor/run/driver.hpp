@@ -27,6 +27,7 @@ class driver {
   // ---- the plan: what a run needs to know once -----------------------------------------------------------------------------
   void plan(bool reorder) {
     collapse(s_, reorder);
+    if (reorder) turn_short_rows(s_);
     if (s_.rank == 0) {
       s_.rank = 1;
       s_.extent[0] = 1;
