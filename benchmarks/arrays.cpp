@@ -230,6 +230,13 @@ template <class T> void floors_2d(double tol) {
       return pd;
     };
   });
+  add<T>("rows3", 3 * few, "hand_loop", tol, [=] {
+    return [=, a = in_a<T>(3 * few), c = in_b<T>(few), d = buffer<T>(3 * few)]() mutable -> const T* {
+      for (std::size_t i = 0; i < few; ++i)
+        for (std::size_t k = 0; k < 3; ++k) d[3 * i + k] = a[3 * i + k] * c[i];
+      return d.data();
+    };
+  });
   add<T>("A5", S * S, "hand_transpose", tol, [=] {
     return [=, a = in_a<T>(S * S), b = in_b<T>(S * S), d = buffer<T>(S * S)]() mutable -> const T* {
       const T *pa = a.data(), *pb = b.data();
@@ -347,6 +354,12 @@ template <class T> void ours_2d(double tol) {
       return elements(y);
     };
   });
+  add<T>("rows3", 3 * few, "ttensor", tol, [=] {
+    return [a = array(in_a<T>(3 * few), few, 3), c = array(in_b<T>(few), few, 1), d = array(buffer<T>(3 * few), few, 3)]() mutable {
+      d = a * c;
+      return elements(d);
+    };
+  });
   add<T>("A5", S * S, "ttensor", tol, [=] {
     return [a = array(in_a<T>(S * S), S, S), b = array(in_b<T>(S * S), S, S), c = array(buffer<T>(S * S), S, S)]() mutable {
       c = a + tt::view_of<const T, 2>(b.elements().alias(), tt::layout_map<2>{0, {{square, square}}, {{1, square}}});
@@ -426,6 +439,12 @@ template <class T> void eigens_2d(double tol) {
             d = matrix<T>(R, C)]() mutable -> const T* {
       d = ((x.colwise() - m).colwise() / (v + T(1e-5)).sqrt()).rowwise() * g.transpose();
       d.rowwise() += b.transpose();
+      return d.data();
+    };
+  });
+  add<T>("rows3", 3 * few, "eigen", tol, [=] {
+    return [a = mat(in_a<T>(3 * few), few, 3), c = vec(in_b<T>(few)), d = matrix<T>(few, 3)]() mutable -> const T* {
+      d = a.array().colwise() * c.array();
       return d.data();
     };
   });

@@ -41,7 +41,7 @@ template <class T> buffer<T> in_x(std::size_t n) { return random<T>(n, 4, -3, 3)
 template <class T> buffer<T> in_z(std::size_t n) { return random<T>(n, 5, -2, 2); }
 template <class T> buffer<T> in_var(std::size_t n) { return random<T>(n, 6, 0.5, 2); }
 
-inline constexpr std::size_t norm_rows = 4096, norm_columns = 256, square = 1024, sum_square = 2048;
+inline constexpr std::size_t norm_rows = 4096, norm_columns = 256, square = 1024, sum_square = 2048, few = 2500;
 
 /// What the results must be: element i of a row's output in double. `floor` bounds the denominators of relative errors.
 template <class T> struct expected {
@@ -74,6 +74,8 @@ template <class T> expected<T> reference(const std::string& row, std::size_t n) 
     each(square * square, [&, a = in_a<T>(square * square), b = in_b<T>(square * square)](std::size_t i) {
       return d(a[i]) + d(b[i % square * square + i / square]);
     });
+  } else if (row == "rows3") {  // short rows: (n, 3) scaled by (n, 1)
+    each(n, [&, x = in_a<T>(n), c = in_b<T>(n / 3)](std::size_t i) { return d(x[i]) * d(c[i / 3]); });
   } else if (row == "A6") {
     const auto x = in_x<T>(n), z = in_z<T>(n);
     long double s = 0;
