@@ -162,17 +162,19 @@ template <class Op, int... I> constexpr ins_facts facts_of(ins<Op, I...>) {
   ((f.operand[n++] = I), ...);
   return f;
 }
-/// Of every slot below Slots: how often its load is an operand, or the result; -1 where the program does not load it.
-template <int Slots, int Root, class... Ins> constexpr array<int, Slots> readers(program<Root, Ins...>) {
+struct slot_use {
+  int load = -1;    // the instruction that loads it; -1 where there is none
+  int readers = 0;  // how often that is an operand, or the result
+};
+template <int Slots, int Root, class... Ins> constexpr array<slot_use, Slots> slot_uses(program<Root, Ins...>) {
   const ins_facts f[] = {facts_of(Ins{})...};
-  array<int, Slots> n{};
-  for (int k = 0; k < Slots; ++k) n[k] = -1;
-  for (const ins_facts& i : f)
-    if (i.slot >= 0) n[i.slot] = f[Root].slot == i.slot;
-  for (const ins_facts& i : f)
-    for (int j = 0; j < i.arity; ++j)
-      if (const int slot = f[i.operand[j]].slot; slot >= 0) ++n[slot];
-  return n;
+  array<slot_use, Slots> s{};
+  for (int i = 0; i < static_cast<int>(sizeof...(Ins)); ++i) {
+    if (f[i].slot >= 0) s[f[i].slot] = {i, s[f[i].slot].readers + (i == Root)};
+    for (int j = 0; j < f[i].arity; ++j)
+      if (const int slot = f[f[i].operand[j]].slot; slot >= 0) ++s[slot].readers;
+  }
+  return s;
 }
 template <int K> constexpr bool differentiable(ld<K>) { return true; }
 template <class Op, int... I> constexpr bool differentiable(ins<Op, I...>) { return Op::differentiable; }

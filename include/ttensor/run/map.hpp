@@ -36,10 +36,9 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   struct computed {
     const typename leaves::uniforms& u;
     TTENSOR_INLINE out_value operator()(const places& p) const {
-      typename sweeper::leaf_values l;
-      leaves::template load<table, Prog>(l, u, p);
       typename sweeper::values v;
-      sweeper::forward(v, l, typename sweeper::order{});
+      leaves::template load<table, Prog>(v, u, p);
+      sweeper::forward(v, typename sweeper::operators{});
       return convert_value<out_value>(at<Prog::root>(v));
     }
   };
@@ -53,7 +52,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       if constexpr (can_stream)
         if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
       const places p = loop::at_addresses(int_list<K...>{}, at...);
-      const auto u = leaves::template load_uniforms<table>(p.v);
+      const auto u = leaves::template load_uniforms<table, Prog>(p.v);
       loop::template flat<unroll>(p, n, computed{u}, stored{});
     }
     TTENSOR_INLINE static void run(char* const* at, index_t n) { run(at[K]..., n); }
@@ -74,7 +73,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     }
     TTENSOR_NOINLINE static void streamed(plane_address<K>... at, index_t n) {
       const places p = loop::at_addresses(int_list<K...>{}, at...);
-      const auto u = leaves::template load_uniforms<table>(p.v);
+      const auto u = leaves::template load_uniforms<table, Prog>(p.v);
       const computed compute{u};
       loop::template flat<2>(p, n - n % N, compute, [](const out_value& v, const places& q) { stream(v, reinterpret_cast<Out*>(q.v[0])); });
       stream_fence();
@@ -91,7 +90,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
  private:
   TTENSOR_NOINLINE static void general(const cursor* from, index_t n, const index_t* down, index_t rows) {
     if (n == 0) return;
-    const auto u = leaves::template load_uniforms<table>(from);
+    const auto u = leaves::template load_uniforms<table, Prog>(from);
     cursor c[planes];
     for (int k = 0; k < planes; ++k) c[k] = from[k];
     for (;;) {
@@ -127,7 +126,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     struct nothing {};
     template <class S> struct pick;
     template <int... I> struct pick<std::integer_sequence<int, I...>> {
-      using type = bundle<std::conditional_t<(facts.number[I] >= 0), typename sweeper::template value<I>::type, nothing>...>;
+      using type = bundle<std::conditional_t<(facts.number[I] >= 0), typename sweeper::template value_t<I>, nothing>...>;
     };
     using values = typename pick<std::make_integer_sequence<int, M>>::type;
 
@@ -141,27 +140,26 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       return r;
     }
     struct once {  // a row
-      template <int I, class In> TTENSOR_INLINE static void step(typename sweeper::values& v, const typename sweeper::leaf_values& l, In in, values& held, unsigned known) {
+      template <int I, class In> TTENSOR_INLINE static void step(typename sweeper::values& v, In in, values& held, unsigned known) {
         if (!(known >> facts.number[I] & 1u)) {
-          sweeper::template step<I>(v, l, in);
+          sweeper::template step<I>(v, in);
           at<I>(held) = at<I>(v);
         }
         at<I>(v) = at<I>(held);
       }
     };
     template <int I> using stepper = std::conditional_t<(facts.number[I] < 0), sweeper, once>;
-    TTENSOR_INLINE static void forward(typename sweeper::values& v, const typename sweeper::leaf_values& l, values& held, unsigned known) {
-      [&]<int... I>(std::integer_sequence<int, I...>) { (stepper<I>::template step<I>(v, l, Ins{}, held, known), ...); }(std::make_integer_sequence<int, M>{});
+    TTENSOR_INLINE static void forward(typename sweeper::values& v, values& held, unsigned known) {
+      [&]<int... I>(std::integer_sequence<int, I...>) { (stepper<I>::template step<I>(v, Ins{}, held, known), ...); }(std::make_integer_sequence<int, M>{});
     }
     struct computed_row {  // the first pack of a row computes everything
       const typename leaves::uniforms& u;
       unsigned still, known = 0;
       values held{};
       TTENSOR_INLINE out_value operator()(const places& p) {
-        typename sweeper::leaf_values l;
-        leaves::template load<table, Prog>(l, u, p);
         typename sweeper::values v;
-        forward(v, l, held, known);
+        leaves::template load<table, Prog>(v, u, p);
+        forward(v, held, known);
         known = still;
         return convert_value<out_value>(at<Root>(v));
       }
