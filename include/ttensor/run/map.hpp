@@ -8,8 +8,8 @@ namespace run {
 
 namespace map_detail {
 /// Operators worth skipping when their operands do not change along a row: divisions and functions.
-template <class In> inline constexpr bool is_costly = false;
-template <class Op, int... I> inline constexpr bool is_costly<ins<Op, I...>> = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, div_op>;
+template <class Op> inline constexpr bool is_costly = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, div_op>;
+template <> inline constexpr bool is_costly<void> = false;
 }  // namespace map_detail
 
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel. Rows: the statement has
@@ -80,7 +80,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       if (n % N != 0) stored{}(compute(loop::plus(p, n - N)), loop::plus(p, n - N));
     }
   };
-  using row = contiguous_row<typename planes_read<Prog, table, leaves::count, true>::type>;
+  struct row : contiguous_row<typename planes_read<Prog, table, leaves::count, true>::type> {};  // a class: long programs have no such loop
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if constexpr (unroll > 0)
       if (TTENSOR_LIKELY(n >= N && loop::contiguous(c))) return row::rows(c, n, down, rows);
@@ -94,7 +94,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     cursor c[planes];
     for (int k = 0; k < planes; ++k) c[k] = from[k];
     for (;;) {
-      if constexpr (invariants::facts.count == 0) loop::stepped(c, n, computed{u}, stored{});
+      if constexpr (!has_invariants()) loop::stepped(c, n, computed{u}, stored{});
       else loop::stepped(c, n, typename invariants::computed_row{u, invariants::constant_along(from)}, stored{});
       if (--rows <= 0) return;
       for (int k = 0; k < planes; ++k) c[k].ptr += down[k];
@@ -111,7 +111,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       int count = 0;
       constexpr table_of() {
         const ins_facts f[] = {lowering::facts_of(Ins{})...};
-        const bool costly[] = {map_detail::is_costly<Ins>...};
+        const bool costly[] = {map_detail::is_costly<operator_of_t<Ins>>...};
         const bool uniform[] = {is_uniform_v<L>..., false};
         for (int i = 0; i < M; ++i) {
           if (f[i].slot >= 0 && f[i].slot < 64 && !uniform[f[i].slot]) reads[i] = std::uint64_t(1) << f[i].slot;
@@ -119,7 +119,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
           number[i] = -1;
         }
         for (int i = 0; i < M; ++i)
-          if (Rows && costly[i] && reads[i] != 0 && reads[i] != reads[Root] && count < 32 && sizeof...(L) <= 64) number[i] = count++;
+          if (costly[i] && reads[i] != 0 && reads[i] != reads[Root] && count < 32 && sizeof...(L) <= 64) number[i] = count++;
       }
     };
     static constexpr table_of facts{};
@@ -166,6 +166,10 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     };
   };
   using invariants = row_invariants<Prog>;
+  static constexpr bool has_invariants() {
+    if constexpr (Rows) return invariants::facts.count > 0;
+    else return false;
+  }
 };
 
 }  // namespace run

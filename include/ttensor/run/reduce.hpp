@@ -69,7 +69,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
     }
     template <class Place> TTENSOR_INLINE static total run(const Place* at, index_t n) { return run(address(at[K])..., n); }
   };
-  using row = contiguous_run<typename planes_read<Prog, table, leaves::count, false>::type>;
+  struct row : contiguous_run<typename planes_read<Prog, table, leaves::count, false>::type> {};
   /// The reduction of one run as a number.
   TTENSOR_INLINE static Out reduced(const total& t) { return static_cast<Out>(Red::combine(Red::template identity<compute_t<Out>>(), folded(t))); }
   TTENSOR_NOINLINE static void launch(const cursor* from, index_t n, const index_t* down, index_t rows) {
