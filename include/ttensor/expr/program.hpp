@@ -219,13 +219,22 @@ template <std::uint64_t ActiveSlots, int Root, class... Ins> constexpr auto fact
       for (int j = 0; j < f.at[i].arity; ++j) f.at[f.at[i].operand[j]].needed = true;
   return f;
 }
-/// Whether the adjoint of operand j of instruction i is the first that reaches it, in reverse order: [4 * i + j].
-template <int M> constexpr array<bool, 4 * M> first_adjoints(const program_facts<M>& f, int root) {
-  array<bool, 4 * M> first{}, seen{};
+/// Operands of an instruction, as bits: those that are given a part of its adjoint, and of them those that have none yet, in reverse order.
+struct ins_pushes {
+  unsigned active = 0, first = 0;
+};
+template <int M> constexpr array<ins_pushes, M> adjoint_pushes(const program_facts<M>& f, int root) {
+  array<ins_pushes, M> p{};
+  array<bool, M> seen{};
   seen[root] = true;  // seeded
   for (int i = M - 1; i >= 0; --i)
-    for (int j = 0; j < f.at[i].arity && f.at[i].active; ++j) first[4 * i + j] = !std::exchange(seen[f.at[i].operand[j]], true);
-  return first;
+    for (int j = 0; j < f.at[i].arity && f.at[i].active; ++j) {
+      const int to = f.at[i].operand[j];
+      if (!f.at[to].active) continue;
+      p[i].active |= 1u << j;
+      if (!std::exchange(seen[to], true)) p[i].first |= 1u << j;
+    }
+  return p;
 }
 
 TTENSOR_END

@@ -114,12 +114,32 @@ template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto r
 
 namespace sweeping {
 /// One instruction of a program whose values are all of one type. Its numbers are arguments, so that this is one function an operator and
-/// not one an instruction.
+/// not one an instruction. Op is void where nothing is to be done.
 template <class Op, class V> TTENSOR_HD TTENSOR_INLINE constexpr void step(V* v, int to, int a, int b, int c, int d) {
-  if constexpr (Op::arity == 1) v[to] = apply<Op>(v[a]);
+  if constexpr (std::is_void_v<Op>) return;
+  else if constexpr (Op::arity == 1) v[to] = apply<Op>(v[a]);
   else if constexpr (Op::arity == 2) v[to] = apply<Op>(v[a], v[b]);
   else if constexpr (Op::arity == 3) v[to] = apply<Op>(v[a], v[b], v[c]);
   else v[to] = apply<Op>(v[a], v[b], v[c], v[d]);
+}
+template <class Op, class V> TTENSOR_HD TTENSOR_INLINE constexpr auto partials(const V* v, int of, int a, int b, int c, int d) {
+  if constexpr (Op::arity == 1) return Op::partials(v[a], v[of]);
+  else if constexpr (Op::arity == 2) return Op::partials(v[a], v[b], v[of]);
+  else if constexpr (Op::arity == 3) return Op::partials(v[a], v[b], v[c], v[of]);
+  else return Op::partials(v[a], v[b], v[c], v[d], v[of]);
+}
+template <class Op, class A, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr void push(A& to, const C& ct, const P& partial, bool first) {
+  const A d = convert_value<A>(reverse_term<Op>(ct, partial));
+  if (first) to = d;
+  else to = apply<add_op>(to, d);
+}
+/// The same backwards: adds to the adjoints of the operands of bits Active; those of bits `first` have none yet.
+template <class Op, unsigned Active, class V, class A> TTENSOR_HD TTENSOR_INLINE constexpr void back(const V* v, A* adjoint, unsigned first, int of, int a, int b, int c, int d) {
+  const auto g = partials<Op>(v, of, a, b, c, d);
+  if constexpr (Active & 1) push<Op>(adjoint[a], adjoint[of], at<0>(g), first & 1);
+  if constexpr (Active & 2) push<Op>(adjoint[b], adjoint[of], at<1>(g), first & 2);
+  if constexpr (Active & 4) push<Op>(adjoint[c], adjoint[of], at<2>(g), first & 4);
+  if constexpr (Active & 8) push<Op>(adjoint[d], adjoint[of], at<3>(g), first & 8);
 }
 template <int, class T> using each = T;
 /// Whether Op of operands of type V is of type V: by their elements, and, where that holds for a whole program, by what its rule returns.
@@ -179,23 +199,20 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
       if ((facts_of[i].slot >= 0) == load) s.add(i);
     return s;
   }
-  static constexpr auto chosen_loads = choose(true), chosen_operators = choose(false);
+  static constexpr selection<M> chosen_loads = choose(true), chosen_operators = choose(false);
   using loads = list_of<chosen_loads>;
-  using operators = list_of<chosen_operators>;
 
-  /// forward(v, operators{}): values of all operators from those of the loads.
-  template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, int_list<I...>) {
-    if constexpr (is_even) {
-      constexpr auto f = facts_of;  // device code has no other
-      (sweeping::step<operator_of_t<at_t<I, instructions>>>(v.v, I, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
-    } else {
-      (step<I>(v, at_t<I, instructions>{}), ...);
-    }
+  /// forward(v, order{}): values of all operators from those of the loads.
+  using order = typename std::conditional_t<is_even, std::type_identity<numbers>, meta::listed<chosen_operators>>::type;
+  template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, std::integer_sequence<int, I...>) {
+    constexpr auto f = facts_of;  // device code has no other
+    (sweeping::step<operator_of_t<Ins>>(v.v, I, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
   }
+  template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, int_list<I...>) { (step<I>(v, at_t<I, instructions>{}), ...); }
   /// The same from those of the leaves.
   template <int... Load> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, int_list<Load...>) {
     ((at<Load>(v) = at<facts_of[Load].slot>(l)), ...);
-    forward(v, operators{});
+    forward(v, order{});
   }
   TTENSOR_HD TTENSOR_INLINE static constexpr result run(const leaf_values& l) {
     values v;
@@ -208,16 +225,11 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   template <class CT> using adjoints = typename types<is_even, numbers>::template adjoints<CT>;
 
   template <std::uint64_t Active> static constexpr auto known = facts<Active>(prog{});
-  template <std::uint64_t Active> static constexpr auto first = first_adjoints(known<Active>, Root);
+  template <std::uint64_t Active> static constexpr auto pushes = adjoint_pushes(known<Active>, Root);
   template <std::uint64_t Active, int I, int J, class Op, class CT, class G>
   TTENSOR_HD TTENSOR_INLINE static constexpr void push(adjoints<CT>& a, const G& g) {
-    constexpr int c = known<Active>.at[I].operand[J];
-    if constexpr (known<Active>.at[c].active) {
-      using A = adjoint_t<CT, c>;
-      const A d = convert_value<A>(sweeping::reverse_term<Op>(at<I>(a), at<J>(g)));
-      if constexpr (first<Active>[4 * I + J]) at<c>(a) = d;
-      else at<c>(a) = apply<add_op>(at<c>(a), d);
-    }
+    constexpr auto p = pushes<Active>[I];
+    if constexpr (p.active >> J & 1) sweeping::push<Op>(at<facts_of[I].operand[J]>(a), at<I>(a), at<J>(g), p.first >> J & 1);
   }
   template <std::uint64_t Active, class CT, int I, class Op, int... J>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values& v, adjoints<CT>& a, ins<Op, J...>) {
@@ -234,12 +246,18 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
       if ((facts_of[i].slot >= 0) == load && known<Active>.at[i].active == active) s.add(i);
     return s;
   }
-  template <std::uint64_t Active> static constexpr auto constants = choose_by<Active>(true, false);
-  template <std::uint64_t Active> static constexpr auto swept = choose_by<Active>(false, true);
+  template <std::uint64_t Active> static constexpr selection<M> constants = choose_by<Active>(true, false);
+  template <std::uint64_t Active> static constexpr selection<M> swept = choose_by<Active>(false, true);
   template <std::uint64_t Active, class CT, int... Constant, int... I>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back_all(const values& v, adjoints<CT>& a, int_list<Constant...>, int_list<I...>) {
     ((at<Constant>(a) = adjoint_t<CT, Constant>(0)), ...);  // only masks read it
-    (back<Active, CT, I>(v, a, at_t<I, instructions>{}), ...);
+    if constexpr (is_even) {
+      constexpr auto f = facts_of;  // device code has no other
+      constexpr auto p = pushes<Active>;
+      (sweeping::back<operator_of_t<at_t<I, instructions>>, pushes<Active>[I].active>(v.v, a.v, p.v[I].first, I, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
+    } else {
+      (back<Active, CT, I>(v, a, at_t<I, instructions>{}), ...);
+    }
   }
   /// Forward sweep, then adjoints of every active leaf for the cotangent `ct` of the root. Active: bit per slot.
   template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse(const leaf_values& l, const CT& ct) {

@@ -240,7 +240,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   TTENSOR_INLINE static ct_value body(const typename leaves::uniforms& u, char* const* p, const ct_value& ct, const unsigned char* lead, const plane_mask& fresh) {
     typename sweeper::values v;
     leaves::template load<table, Prog>(v, u, p);
-    sweeper::forward(v, typename sweeper::operators{});
+    sweeper::forward(v, typename sweeper::order{});
     const auto a = sweeper::template reverse_of<Active, ct_value>(v, ct);
     summed s;
     [&]<int... T>(std::integer_sequence<int, T...>) __attribute__((always_inline)) {

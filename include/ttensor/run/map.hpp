@@ -38,7 +38,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     TTENSOR_INLINE out_value operator()(const places& p) const {
       typename sweeper::values v;
       leaves::template load<table, Prog>(v, u, p);
-      sweeper::forward(v, typename sweeper::operators{});
+      sweeper::forward(v, typename sweeper::order{});
       return convert_value<out_value>(at<Prog::root>(v));
     }
   };

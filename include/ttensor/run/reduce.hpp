@@ -53,7 +53,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   TTENSOR_INLINE static acc value(const uniforms& u, char* const* p) {
     typename sweeper::values v;
     leaves::template load<table, Prog>(v, u, p);
-    sweeper::forward(v, typename sweeper::operators{});
+    sweeper::forward(v, typename sweeper::order{});
     return convert_value<acc>(at<Prog::root>(v));
   }
   static constexpr bool pads = fills_pack<Prog, table, outs, N, L...>() && std::is_same_v<acc, pack<lane_t<acc>, N>>;
