@@ -125,8 +125,6 @@ template <class P, class V, class U, bool Constant> auto with_kinds_of(const lif
 
 namespace lowering {
 template <class S, int R, class Prog, class... L> struct leaves_of<ad::flat_statement<S, R, Prog, L...>> { using type = type_list<L...>; };
-template <class S, int R, int Root, class... Ins, class... L> struct lower<ad::flat_statement<S, R, program<Root, Ins...>, L...>> {
-  template <class List, int Slots> static constexpr auto run() { return state<type_list<Ins...>, static_cast<int>(sizeof...(L)), Root>{}; }
-};
+template <class S, int R, class Prog, class... L> struct program_of<ad::flat_statement<S, R, Prog, L...>> { using type = Prog; };
 }  // namespace lowering
 TTENSOR_END

@@ -14,6 +14,17 @@ template <int... I> struct int_list {
   static constexpr int size = static_cast<int>(sizeof...(I));
 };
 
+/// Some numbers below N, found by a constant expression, and the list of them.
+template <int N> struct selection {
+  int count = 0, at[N > 0 ? N : 1]{};
+  constexpr void add(int i) { at[count++] = i; }
+};
+namespace meta {
+template <auto Selection, class S = std::make_integer_sequence<int, Selection.count>> struct listed;
+template <auto Selection, int... K> struct listed<Selection, std::integer_sequence<int, K...>> { using type = int_list<Selection.at[K]...>; };
+}  // namespace meta
+template <auto Selection> using list_of = typename meta::listed<Selection>::type;
+
 /// Fixed-size array usable in device code; empty arrays hold one unused element.
 template <class T, int N> struct array {
   T v[N > 0 ? N : 1];

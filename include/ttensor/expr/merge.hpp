@@ -34,7 +34,7 @@ template <int N> struct pattern {
 template <int N, int M> struct finder {
   pattern<N> p{};
   program_facts<M> f;
-  int tag[M];           // the first instruction of the same operator, -1 for a load
+  const void* id[M];    // of the operator; null for a load
   int group[N + 1];     // the first leaf of the same type; numbers are groups of their own, beyond N
   int addend;           // the array that is a summand of the whole, alone in it; -1 if there is none: it is taken to be another array
   int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same
@@ -43,8 +43,8 @@ template <int N, int M> struct finder {
     for (int i = 0; i < M; ++i) {
       kind[i] = i;
       for (int j = 0; j < i; ++j) {
-        if (tag[i] != tag[j] || kind[j] != j) continue;
-        bool equal = tag[i] >= 0 || group[f.at[i].slot] == group[f.at[j].slot];
+        if (id[i] != id[j] || kind[j] != j) continue;
+        bool equal = id[i] || group[f.at[i].slot] == group[f.at[j].slot];
         for (int k = 0; k < f.at[i].arity; ++k) equal = equal && kind[f.at[i].operand[k]] == kind[f.at[j].operand[k]];
         if (equal) kind[i] = j;
       }
@@ -52,20 +52,20 @@ template <int N, int M> struct finder {
   }
   /// The only array leaf of instruction i and what it reads; -1: none, -2: several.
   constexpr int only_array(int i) const {
-    if (tag[i] < 0) return group[f.at[i].slot] < N ? f.at[i].slot : -1;
+    if (!id[i]) return group[f.at[i].slot] < N ? f.at[i].slot : -1;
     int leaf = -1;
     for (int k = 0; k < f.at[i].arity; ++k)
       if (const int below = only_array(f.at[i].operand[k]); below != -1) leaf = leaf == -1 ? below : -2;
     return leaf;
   }
   constexpr void unify(int i, int j) {
-    if (tag[i] < 0) p.same.v[f.at[i].slot] = p.same.v[f.at[j].slot];
+    if (!id[i]) p.same.v[f.at[i].slot] = p.same.v[f.at[j].slot];
     for (int k = 0; k < f.at[i].arity; ++k) unify(f.at[i].operand[k], f.at[j].operand[k]);
   }
   constexpr pattern<N> find() {
     int arrays = 0, operators = 0;
     for (int k = 0; k < N; ++k) p.same.v[k] = k, arrays += group[k] < N;
-    for (int i = 0; i < M; ++i) operators += tag[i] >= 0;
+    for (int i = 0; i < M; ++i) operators += id[i] != nullptr;
     if (arrays >= 3 && operators >= arrays) {  // a formula of one array, such as a polynomial
       const int other = arrays > 3 ? addend : -1;
       for (int k = 0; k < N; ++k)
@@ -75,14 +75,13 @@ template <int N, int M> struct finder {
     }
     classify();  // else equal parts, such as the factors of (x - z) * (x - z)
     for (int i = M - 1; i >= 0; --i)
-      if (tag[i] >= 0 && kind[i] != i) unify(i, kind[i]);
+      if (id[i] && kind[i] != i) unify(i, kind[i]);
     return p;
   }
 };
 template <int Root, class... Ins, class... L> constexpr auto find(program<Root, Ins...>, type_list<L...>) {
   constexpr int N = static_cast<int>(sizeof...(L)), M = static_cast<int>(sizeof...(Ins));
-  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}},
-                 {(std::is_void_v<operator_of_t<Ins>> ? -1 : first_like<operator_of_t<Ins>, operator_of_t<Ins>...>())...}, {}, -1};
+  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}}, {lowering::id<operator_of_t<Ins>>...}, {}, -1};
   int k = 0;
   ((s.group[k] = is_array<L> ? first_like<L, L...>() : N + k, ++k), ...);
   using last = operator_of_t<at_t<Root, type_list<Ins...>>>;
@@ -92,17 +91,28 @@ template <int Root, class... Ins, class... L> constexpr auto find(program<Root, 
   return s.find();
 }
 
-template <int I, int... Map> constexpr int nth() {
-  const int m[] = {Map..., 0};
-  return m[I];
-}
-template <auto Same, int... Map, int K> constexpr ld<Same.v[K]> renamed(ld<K>) { return {}; }
-template <auto Same, int... Map, class Op, int... I> constexpr ins<Op, nth<I, Map...>()...> renamed(ins<Op, I...>) { return {}; }
-template <auto Same, int Root, class List, int... Map> constexpr auto merge(type_list<>) { return typename lowering::finish<lowering::state<List, 0, nth<Root, Map...>()>, List>::type{}; }
-template <auto Same, int Root, class List, int... Map, class In, class... Rest> constexpr auto merge(type_list<In, Rest...>) {
-  using S = decltype(lowering::append<decltype(renamed<Same, Map...>(In{})), 0>(List{}));
-  return merge<Same, Root, typename S::list, Map..., S::root>(type_list<Rest...>{});
-}
+/// A program with the leaves that are the same array loaded once.
+template <auto Same, class Prog> struct merge;
+template <auto Same, int Root, class... Ins> struct merge<Same, program<Root, Ins...>> {
+  using operators = type_list<operator_of_t<Ins>...>;
+  static constexpr int M = static_cast<int>(sizeof...(Ins));
+  static constexpr auto steps = [] {
+    lowering::draft_step from[] = {{lowering::id<operator_of_t<Ins>>, 0, lowering::facts_of(Ins{})}...};
+    lowering::draft_steps<M> s;
+    lowering::draft d{s.at};
+    int to[M] = {};
+    for (int i = 0; i < M; ++i) {
+      ins_facts& f = from[i].facts;
+      from[i].op = i;
+      if (f.slot >= 0) f.slot = Same.v[f.slot];
+      for (int k = 0; k < f.arity; ++k) f.operand[k] = to[f.operand[k]];
+      to[i] = d.add(from[i]);
+    }
+    s.length = d.length;
+    s.root = to[Root];
+    return s;
+  }();
+};
 }  // namespace merging
 
 /// The second program of an expression without let and fuse, if it has one.
@@ -117,9 +127,7 @@ template <class E, class Prog = program_of<E>> struct merged {
       if (same.v[k] != k) return true;
     return false;
   }();
-  template <class P> struct of;
-  template <int Root, class... Ins> struct of<program<Root, Ins...>> { using type = decltype(merging::merge<same, Root, type_list<>>(type_list<Ins...>{})); };
-  using program = typename std::conditional_t<exists, of<Prog>, std::type_identity<Prog>>::type;
+  using program = typename std::conditional_t<exists, lowering::finished<merging::merge<same, Prog>>, std::type_identity<Prog>>::type;
 
   /// True when the names are the same arrays indeed.
   TTENSOR_INLINE static bool holds(const E& e) {

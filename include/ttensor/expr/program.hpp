@@ -21,86 +21,14 @@ template <class In> struct operator_of { using type = void; };  // a load
 template <class Op, int... I> struct operator_of<ins<Op, I...>> { using type = Op; };
 template <class In> using operator_of_t = typename operator_of<In>::type;
 
-namespace lowering {
-template <int D, int... I> struct bound {};  // environment entry: placeholders of depth D are instructions I...
-
-template <class List, int Slots, int Root> struct state {
-  using list = List;
-  static constexpr int slots = Slots, root = Root;
+/// What the backward pass and the planner need to know of a program, as constant tables.
+struct ins_facts {
+  int operand[4];       // instruction numbers, -1 beyond the arity
+  int arity;
+  int slot;             // of a load, else -1
+  bool active;          // a derivative flows to this instruction from the root
+  bool needed;          // its value is read by an active derivative rule
 };
-
-template <class New, class... Ins> constexpr int find_or_end() {
-  int i = 0, at = static_cast<int>(sizeof...(Ins));
-  ((at = (at == static_cast<int>(sizeof...(Ins)) && std::is_same_v<New, Ins>) ? i : at, ++i), ...);
-  return at;
-}
-template <class New, int Slots, class... Ins> constexpr auto append(type_list<Ins...>) {
-  constexpr int i = find_or_end<New, Ins...>();
-  if constexpr (i < static_cast<int>(sizeof...(Ins))) return state<type_list<Ins...>, Slots, i>{};
-  else return state<type_list<Ins..., New>, Slots, i>{};
-}
-template <int D, int K, class... Env> constexpr int lookup() {
-  int found = -1;
-  auto one = [&]<int E, int... I>(bound<E, I...>) {
-    if (E == D && found < 0) {  // the innermost
-      const int v[] = {I...};
-      found = v[K];
-    }
-  };
-  (one(Env{}), ...);
-  return found;
-}
-
-template <class E> struct lower {  // a leaf: a new slot
-  template <class List, int Slots, class... Env> static constexpr auto run() { return append<ld<Slots>, Slots + 1>(List{}); }
-};
-template <int D, int K, class S, int R> struct lower<let_arg<D, K, S, R>> {
-  template <class List, int Slots, class... Env> static constexpr auto run() {
-    static_assert(lookup<D, K, Env...>() >= 0,
-                  "ttensor: the argument of the function of let or fuse is evaluated inside that function; return an expression, and "
-                  "reduce or evaluate outside of it");
-    return state<List, Slots, lookup<D, K, Env...>()>{};
-  }
-};
-// operands in order, carrying the instruction list; `Done` are the instruction numbers so far
-template <class List, int Slots, class... Env, int... Done> constexpr auto operands(int_list<Done...> d, type_list<>, type_list<Env...>) {
-  return bundle<state<List, Slots, 0>, int_list<Done...>>{{{}, {d}}};
-}
-template <class List, int Slots, class... Env, int... Done, class A, class... R>
-constexpr auto operands(int_list<Done...>, type_list<A, R...>, type_list<Env...> env) {
-  using S = decltype(lower<A>::template run<List, Slots, Env...>());
-  return operands<typename S::list, S::slots>(int_list<Done..., S::root>{}, type_list<R...>{}, env);
-}
-template <class Op, int Slots, class List, int... I> constexpr auto append_op(int_list<I...>) { return append<ins<Op, I...>, Slots>(List{}); }
-template <class Op, class... A> struct lower<node<Op, A...>> {
-  template <class List, int Slots, class... Env> static constexpr auto run() {
-    using P = decltype(operands<List, Slots>(int_list<>{}, type_list<A...>{}, type_list<Env...>{}));
-    using S = at_t<0, typename pair_of<P>::type>;
-    using I = at_t<1, typename pair_of<P>::type>;
-    return append_op<Op, S::slots, typename S::list>(I{});
-  }
-  template <class P> struct pair_of;
-  template <class X, class Y> struct pair_of<bundle<X, Y>> { using type = type_list<X, Y>; };
-};
-template <int D, class Body, class... B> struct lower<let_node<D, Body, B...>> {
-  template <class P> struct pair_of;
-  template <class X, class Y> struct pair_of<bundle<X, Y>> { using first = X; using second = Y; };
-  template <class S, class... Env, int... I> static constexpr auto body(int_list<I...>) {
-    return lower<Body>::template run<typename S::list, S::slots, bound<D, I...>, Env...>();
-  }
-  template <class List, int Slots, class... Env> static constexpr auto run() {
-    using P = pair_of<decltype(operands<List, Slots>(int_list<>{}, type_list<B...>{}, type_list<Env...>{}))>;
-    return body<typename P::first, Env...>(typename P::second{});
-  }
-};
-template <class E> struct lower<owned<E>> : lower<E> {};
-template <class S, class List> struct finish;
-template <class S, class... Ins> struct finish<S, type_list<Ins...>> { using type = program<S::root, Ins...>; };
-template <class E> using lowered = decltype(lower<E>::template run<type_list<>, 0>());
-}  // namespace lowering
-
-/// The flat program of an expression type.
-template <class E> using program_of = typename lowering::finish<lowering::lowered<E>, typename lowering::lowered<E>::list>::type;
 
 namespace lowering {
 template <class... L> constexpr type_list<L...> concat(type_list<L...>) { return {}; }
@@ -114,18 +42,109 @@ template <int D, class Body, class... B> struct leaves_of<let_node<D, Body, B...
   using type = decltype(concat(typename leaves_of<B>::type{}..., typename leaves_of<Body>::type{}));
 };
 template <class E> struct leaves_of<owned<E>> : leaves_of<E> {};
+
+// A program is made as numbers and becomes a type at the end: lists of types that grow by one would be a list for every instruction.
+template <class Op> inline constexpr char tag = 0;
+template <class Op> inline constexpr const void* id = &tag<Op>;  // stands for an operator
+template <> inline constexpr const void* id<void> = nullptr;     // for a load
+struct draft_step {
+  const void* id;
+  int op;  // number of the operator in a list of them
+  ins_facts facts;
+};
+template <int Most> struct draft_steps {
+  draft_step at[Most + 1]{};
+  int length = 0, root = -1;
+};
+struct draft {
+  draft_step* at;
+  int length = 0, slots = 0, operators = 0;
+  /// The number of the instruction that computes the same as `s`.
+  constexpr int add(draft_step s) {
+    for (int i = 0; i < length; ++i) {
+      if (at[i].id != s.id) continue;
+      s.op = at[i].op;
+      bool same = at[i].facts.slot == s.facts.slot;
+      for (int k = 0; k < 4; ++k) same = same && at[i].facts.operand[k] == s.facts.operand[k];
+      if (same) return i;
+    }
+    at[length] = s;
+    return length++;
+  }
+};
+struct scope {  // placeholders of this depth are instructions at[0], at[1], ...
+  int depth;
+  const int* at;
+  const scope* outer;
+};
+/// Adds the instructions of E; returns the number of the one that computes it. `operators`: those of E, in that order.
+template <class E> struct lower {  // a leaf: a new slot
+  using operators = type_list<>;
+  static constexpr int run(draft& d, const scope*) { return d.add({id<void>, -1, {{-1, -1, -1, -1}, 0, d.slots++, false, false}}); }
+};
+template <int D, int K, class S, int R> struct lower<let_arg<D, K, S, R>> {
+  using operators = type_list<>;
+  static constexpr int run(draft&, const scope* s) {
+    while (s && s->depth != D) s = s->outer;  // the innermost
+    return s ? s->at[K] : -1;
+  }
+};
+template <class Op, class... A> struct lower<node<Op, A...>> {
+  using operators = decltype(concat(typename lower<A>::operators{}..., type_list<Op>{}));
+  static constexpr int run(draft& d, const scope* s) {
+    ins_facts f{{-1, -1, -1, -1}, 0, -1, false, false};
+    ((f.operand[f.arity++] = lower<A>::run(d, s)), ...);
+    return d.add({id<Op>, d.operators++, f});
+  }
+};
+template <int D, class Body, class... B> struct lower<let_node<D, Body, B...>> {
+  using operators = decltype(concat(typename lower<B>::operators{}..., typename lower<Body>::operators{}));
+  static constexpr int run(draft& d, const scope* s) {
+    const int at[] = {lower<B>::run(d, s)...};
+    const scope inner{D, at, s};
+    return lower<Body>::run(d, &inner);
+  }
+};
+template <class E> struct lower<owned<E>> : lower<E> {};
+
+/// The type of the program that From::steps are, with the operators From::operators.
+template <class From> struct finished {
+  static constexpr const auto& steps = From::steps;
+  template <int I, class S = std::make_integer_sequence<int, steps.at[I].facts.arity>> struct instruction;
+  template <int I, int... K> struct instruction<I, std::integer_sequence<int, K...>> {
+    using type = ins<at_t<steps.at[I].op, typename From::operators>, steps.at[I].facts.operand[K]...>;
+  };
+  template <int I> struct instruction<I, std::integer_sequence<int>> { using type = ld<steps.at[I].facts.slot>; };
+  template <class S> struct all;
+  template <int... I> struct all<std::integer_sequence<int, I...>> { using type = program<steps.root, typename instruction<I>::type...>; };
+  using type = typename all<std::make_integer_sequence<int, steps.length>>::type;
+};
+template <class E> struct program_of {
+  using operators = typename lower<E>::operators;
+  static constexpr auto steps = [] {
+    draft_steps<leaves_of<E>::type::size + operators::size> s;
+    draft d{s.at};
+    s.root = lower<E>::run(d, nullptr);
+    s.length = d.length;
+    return s;
+  }();
+  static constexpr bool bound = [] {
+    bool yes = steps.root >= 0;
+    for (const draft_step& s : steps.at)
+      for (int k = 0; k < s.facts.arity; ++k) yes = yes && s.facts.operand[k] >= 0;
+    return yes;
+  }();
+  static_assert(bound, "ttensor: the argument of the function of let or fuse is evaluated inside that function; return an expression, and "
+                       "reduce or evaluate outside of it");
+  using type = typename finished<program_of>::type;
+};
 }  // namespace lowering
+
+/// The flat program of an expression type.
+template <class E> using program_of = typename lowering::program_of<E>::type;
 /// The leaf types of an expression, in slot order.
 template <class E> using leaves_of_t = typename lowering::leaves_of<E>::type;
 
-/// What the backward pass and the planner need to know of a program, as constant tables.
-struct ins_facts {
-  int operand[4];       // instruction numbers, -1 beyond the arity
-  int arity;
-  int slot;             // of a load, else -1
-  bool active;          // a derivative flows to this instruction from the root
-  bool needed;          // its value is read by an active derivative rule
-};
 template <int M> struct program_facts {
   ins_facts at[M > 0 ? M : 1];
   constexpr bool keeps(int slot) const {  // the backward pass reads this leaf
@@ -143,17 +162,19 @@ template <class Op, int... I> constexpr ins_facts facts_of(ins<Op, I...>) {
   ((f.operand[n++] = I), ...);
   return f;
 }
-/// Of every slot below Slots: how often its load is an operand, or the result; -1 where the program does not load it.
-template <int Slots, int Root, class... Ins> constexpr array<int, Slots> readers(program<Root, Ins...>) {
+struct slot_use {
+  int load = -1;    // the instruction that loads it; -1 where there is none
+  int readers = 0;  // how often that is an operand, or the result
+};
+template <int Slots, int Root, class... Ins> constexpr array<slot_use, Slots> slot_uses(program<Root, Ins...>) {
   const ins_facts f[] = {facts_of(Ins{})...};
-  array<int, Slots> n{};
-  for (int k = 0; k < Slots; ++k) n[k] = -1;
-  for (const ins_facts& i : f)
-    if (i.slot >= 0) n[i.slot] = f[Root].slot == i.slot;
-  for (const ins_facts& i : f)
-    for (int j = 0; j < i.arity; ++j)
-      if (const int slot = f[i.operand[j]].slot; slot >= 0) ++n[slot];
-  return n;
+  array<slot_use, Slots> s{};
+  for (int i = 0; i < static_cast<int>(sizeof...(Ins)); ++i) {
+    if (f[i].slot >= 0) s[f[i].slot] = {i, s[f[i].slot].readers + (i == Root)};
+    for (int j = 0; j < f[i].arity; ++j)
+      if (const int slot = f[f[i].operand[j]].slot; slot >= 0) ++s[slot].readers;
+  }
+  return s;
 }
 template <int K> constexpr bool differentiable(ld<K>) { return true; }
 template <class Op, int... I> constexpr bool differentiable(ins<Op, I...>) { return Op::differentiable; }
@@ -198,13 +219,22 @@ template <std::uint64_t ActiveSlots, int Root, class... Ins> constexpr auto fact
       for (int j = 0; j < f.at[i].arity; ++j) f.at[f.at[i].operand[j]].needed = true;
   return f;
 }
-/// Whether the adjoint of operand j of instruction i is the first that reaches it, in reverse order: [4 * i + j].
-template <int M> constexpr array<bool, 4 * M> first_adjoints(const program_facts<M>& f, int root) {
-  array<bool, 4 * M> first{}, seen{};
+/// Operands of an instruction, as bits: those that are given a part of its adjoint, and of them those that have none yet, in reverse order.
+struct ins_pushes {
+  unsigned active = 0, first = 0;
+};
+template <int M> constexpr array<ins_pushes, M> adjoint_pushes(const program_facts<M>& f, int root) {
+  array<ins_pushes, M> p{};
+  array<bool, M> seen{};
   seen[root] = true;  // seeded
   for (int i = M - 1; i >= 0; --i)
-    for (int j = 0; j < f.at[i].arity && f.at[i].active; ++j) first[4 * i + j] = !std::exchange(seen[f.at[i].operand[j]], true);
-  return first;
+    for (int j = 0; j < f.at[i].arity && f.at[i].active; ++j) {
+      const int to = f.at[i].operand[j];
+      if (!f.at[to].active) continue;
+      p[i].active |= 1u << j;
+      if (!std::exchange(seen[to], true)) p[i].first |= 1u << j;
+    }
+  return p;
 }
 
 TTENSOR_END

@@ -114,13 +114,44 @@ template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto r
 
 namespace sweeping {
 /// One instruction of a program whose values are all of one type. Its numbers are arguments, so that this is one function an operator and
-/// not one an instruction.
-template <class Op, class V> TTENSOR_HD TTENSOR_INLINE constexpr void step(V* v, const V* leaf, int to, int slot, int a, int b, int c, int d) {
-  if constexpr (std::is_void_v<Op>) v[to] = leaf[slot];
+/// not one an instruction. Op is void where nothing is to be done.
+template <class Op, class V> TTENSOR_HD TTENSOR_INLINE constexpr void step(V* v, int to, int a, int b, int c, int d) {
+  if constexpr (std::is_void_v<Op>) return;
   else if constexpr (Op::arity == 1) v[to] = apply<Op>(v[a]);
   else if constexpr (Op::arity == 2) v[to] = apply<Op>(v[a], v[b]);
   else if constexpr (Op::arity == 3) v[to] = apply<Op>(v[a], v[b], v[c]);
   else v[to] = apply<Op>(v[a], v[b], v[c], v[d]);
+}
+template <class Op, class V> TTENSOR_HD TTENSOR_INLINE constexpr auto partials(const V* v, int of, int a, int b, int c, int d) {
+  if constexpr (Op::arity == 1) return Op::partials(v[a], v[of]);
+  else if constexpr (Op::arity == 2) return Op::partials(v[a], v[b], v[of]);
+  else if constexpr (Op::arity == 3) return Op::partials(v[a], v[b], v[c], v[of]);
+  else return Op::partials(v[a], v[b], v[c], v[d], v[of]);
+}
+template <class Op, class A, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr void push(A& to, const C& ct, const P& partial, bool first) {
+  const A d = convert_value<A>(reverse_term<Op>(ct, partial));
+  if (first) to = d;
+  else to = apply<add_op>(to, d);
+}
+/// The same backwards: adds to the adjoints of the operands of bits Active; those of bits `first` have none yet.
+template <class Op, unsigned Active, class V, class A> TTENSOR_HD TTENSOR_INLINE constexpr void back(const V* v, A* adjoint, unsigned first, int of, int a, int b, int c, int d) {
+  const auto g = partials<Op>(v, of, a, b, c, d);
+  if constexpr (Active & 1) push<Op>(adjoint[a], adjoint[of], at<0>(g), first & 1);
+  if constexpr (Active & 2) push<Op>(adjoint[b], adjoint[of], at<1>(g), first & 2);
+  if constexpr (Active & 4) push<Op>(adjoint[c], adjoint[of], at<2>(g), first & 4);
+  if constexpr (Active & 8) push<Op>(adjoint[d], adjoint[of], at<3>(g), first & 8);
+}
+template <int, class T> using each = T;
+/// Whether Op of operands of type V is of type V: by their elements, and, where that holds for a whole program, by what its rule returns.
+template <class Op, class V, class S = void> struct keeps : keeps<Op, V, std::make_integer_sequence<int, Op::arity>> {};
+template <class V> struct keeps<void, V> { static constexpr bool element = true, value = true; };
+template <class Op, class V, int... I> struct keeps<Op, V, std::integer_sequence<int, I...>> {
+  static constexpr bool element = std::is_same_v<typename Op::template result<each<I, lane_t<V>>...>, lane_t<V>>;
+  static constexpr bool value = std::is_same_v<decltype(apply<Op>(std::declval<each<I, const V&>>()...)), V>;
+};
+template <class V, class... Op> constexpr bool all_keep() {
+  if constexpr ((keeps<Op, V>::element && ...)) return (keeps<Op, V>::value && ...);
+  else return false;
 }
 }  // namespace sweeping
 
@@ -131,72 +162,74 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   using instructions = type_list<Ins...>;
   using leaf_list = type_list<L...>;
   using leaf_values = row_of<L...>;
+  using numbers = std::make_integer_sequence<int, M>;
 
+  static constexpr bool is_even = [] {  // all values are of one type
+    if constexpr (is_array_v<leaf_values>) return sweeping::all_keep<at_t<0, leaf_list>, operator_of_t<Ins>...>();
+    else return false;
+  }();
   template <int I, class In = at_t<I, instructions>> struct value;
   template <int I, int K> struct value<I, ld<K>> { using type = at_t<K, leaf_list>; };
   template <int I, class Op, int... J> struct value<I, ins<Op, J...>> {
     using type = decltype(apply<Op>(std::declval<const typename value<J>::type&>()...));
   };
-  template <class S> struct all;
-  template <int... I> struct all<std::integer_sequence<int, I...>> { using type = row_of<typename value<I>::type...>; };
-  using values = typename all<std::make_integer_sequence<int, M>>::type;
-  using result = typename value<Root>::type;
-  static constexpr bool is_even = is_array_v<values> && is_array_v<leaf_values>;  // all values are of one type
+  template <bool Even, class S> struct types;
+  template <int... I> struct types<false, std::integer_sequence<int, I...>> {
+    template <int K> using value = typename sweep::template value<K>::type;
+    using all = bundle<value<I>...>;
+    template <class CT> using adjoints = row_of<relane_t<CT, lane_t<value<I>>>...>;
+  };
+  template <int... I> struct types<true, std::integer_sequence<int, I...>> {
+    template <int> using value = at_t<0, leaf_list>;
+    using all = array<value<0>, M>;
+    template <class CT> using adjoints = array<relane_t<CT, lane_t<value<0>>>, M>;
+  };
+  template <int I> using value_t = typename types<is_even, numbers>::template value<I>;
+  using values = typename types<is_even, numbers>::all;
+  using result = value_t<Root>;
 
-  template <int I, int K, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values& l, ld<K>, const Unused&...) { at<I>(v) = at<K>(l); }
-  template <int I, class Op, int... J, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, const leaf_values&, ins<Op, J...>, const Unused&...) {
+  template <int I, int K, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values&, ld<K>, const Unused&...) {}
+  template <int I, class Op, int... J, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, ins<Op, J...>, const Unused&...) {
     at<I>(v) = apply<Op>(at<J>(v)...);
   }
   static constexpr array<ins_facts, M> facts_of{{lowering::facts_of(Ins{})...}};
-  // Numbers of instructions of one kind. Loads are one fold: a function each would be felt in compile time.
-  struct chosen {
-    int count, at[M];
-  };
-  static constexpr chosen choose(bool load) {
-    chosen c{};
+  static constexpr selection<M> choose(bool load) {
+    selection<M> s;
     for (int i = 0; i < M; ++i)
-      if ((facts_of[i].slot >= 0) == load) c.at[c.count++] = i;
-    return c;
+      if ((facts_of[i].slot >= 0) == load) s.add(i);
+    return s;
   }
-  template <const chosen& C, class S = std::make_integer_sequence<int, C.count>> struct listed;
-  template <const chosen& C, int... K> struct listed<C, std::integer_sequence<int, K...>> { using type = int_list<C.at[K]...>; };
-  static constexpr chosen loads = choose(true), operators = choose(false);
+  static constexpr selection<M> chosen_loads = choose(true), chosen_operators = choose(false);
+  using loads = list_of<chosen_loads>;
 
-  /// In what order the instructions are run: forward(v, l, order{}) computes all values.
-  template <bool Even, class S> struct order_of { using type = S; };
-  template <class S> struct order_of<false, S> { using type = type_list<typename listed<loads>::type, typename listed<operators>::type>; };
-  using order = typename order_of<is_even, std::make_integer_sequence<int, M>>::type;
-  template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, std::integer_sequence<int, I...>) {
+  /// forward(v, order{}): values of all operators from those of the loads.
+  using order = typename std::conditional_t<is_even, std::type_identity<numbers>, meta::listed<chosen_operators>>::type;
+  template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, std::integer_sequence<int, I...>) {
     constexpr auto f = facts_of;  // device code has no other
-    (sweeping::step<operator_of_t<Ins>>(v.v, l.v, I, f.v[I].slot, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
+    (sweeping::step<operator_of_t<Ins>>(v.v, I, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
   }
-  template <int... Load, int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, type_list<int_list<Load...>, int_list<I...>>) {
+  template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, int_list<I...>) { (step<I>(v, at_t<I, instructions>{}), ...); }
+  /// The same from those of the leaves.
+  template <int... Load> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, int_list<Load...>) {
     ((at<Load>(v) = at<facts_of[Load].slot>(l)), ...);
-    (step<I>(v, l, at_t<I, instructions>{}), ...);
+    forward(v, order{});
   }
   TTENSOR_HD TTENSOR_INLINE static constexpr result run(const leaf_values& l) {
     values v;
-    forward(v, l, order{});
+    forward(v, l, loads{});
     return at<Root>(v);
   }
 
   // ---- reverse: adjoints of all active instructions; the adjoint of an instruction has its lane type --------------------
-  template <class CT, int I> using adjoint_t = relane_t<CT, lane_t<typename value<I>::type>>;
-  template <class CT, class S> struct all_adjoints;
-  template <class CT, int... I> struct all_adjoints<CT, std::integer_sequence<int, I...>> { using type = row_of<adjoint_t<CT, I>...>; };
-  template <class CT> using adjoints = typename all_adjoints<CT, std::make_integer_sequence<int, M>>::type;
+  template <class CT, int I> using adjoint_t = relane_t<CT, lane_t<value_t<I>>>;
+  template <class CT> using adjoints = typename types<is_even, numbers>::template adjoints<CT>;
 
   template <std::uint64_t Active> static constexpr auto known = facts<Active>(prog{});
-  template <std::uint64_t Active> static constexpr auto first = first_adjoints(known<Active>, Root);
+  template <std::uint64_t Active> static constexpr auto pushes = adjoint_pushes(known<Active>, Root);
   template <std::uint64_t Active, int I, int J, class Op, class CT, class G>
   TTENSOR_HD TTENSOR_INLINE static constexpr void push(adjoints<CT>& a, const G& g) {
-    constexpr int c = known<Active>.at[I].operand[J];
-    if constexpr (known<Active>.at[c].active) {
-      using A = adjoint_t<CT, c>;
-      const A d = convert_value<A>(sweeping::reverse_term<Op>(at<I>(a), at<J>(g)));
-      if constexpr (first<Active>[4 * I + J]) at<c>(a) = d;
-      else at<c>(a) = apply<add_op>(at<c>(a), d);
-    }
+    constexpr auto p = pushes<Active>[I];
+    if constexpr (p.active >> J & 1) sweeping::push<Op>(at<facts_of[I].operand[J]>(a), at<I>(a), at<J>(g), p.first >> J & 1);
   }
   template <std::uint64_t Active, class CT, int I, class Op, int... J>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values& v, adjoints<CT>& a, ins<Op, J...>) {
@@ -207,30 +240,36 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
     if constexpr (arity > 2) push<Active, I, 2, Op, CT>(a, g);
     if constexpr (arity > 3) push<Active, I, 3, Op, CT>(a, g);
   }
-  template <std::uint64_t Active> static constexpr chosen choose_by(bool load, bool active) {  // newest first
-    chosen c{};
+  template <std::uint64_t Active> static constexpr selection<M> choose_by(bool load, bool active) {  // newest first
+    selection<M> s;
     for (int i = M - 1; i >= 0; --i)
-      if ((facts_of[i].slot >= 0) == load && known<Active>.at[i].active == active) c.at[c.count++] = i;
-    return c;
+      if ((facts_of[i].slot >= 0) == load && known<Active>.at[i].active == active) s.add(i);
+    return s;
   }
-  template <std::uint64_t Active> static constexpr chosen constants = choose_by<Active>(true, false);
-  template <std::uint64_t Active> static constexpr chosen swept = choose_by<Active>(false, true);
+  template <std::uint64_t Active> static constexpr selection<M> constants = choose_by<Active>(true, false);
+  template <std::uint64_t Active> static constexpr selection<M> swept = choose_by<Active>(false, true);
   template <std::uint64_t Active, class CT, int... Constant, int... I>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back_all(const values& v, adjoints<CT>& a, int_list<Constant...>, int_list<I...>) {
     ((at<Constant>(a) = adjoint_t<CT, Constant>(0)), ...);  // only masks read it
-    (back<Active, CT, I>(v, a, at_t<I, instructions>{}), ...);
+    if constexpr (is_even) {
+      constexpr auto f = facts_of;  // device code has no other
+      constexpr auto p = pushes<Active>;
+      (sweeping::back<operator_of_t<at_t<I, instructions>>, pushes<Active>[I].active>(v.v, a.v, p.v[I].first, I, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
+    } else {
+      (back<Active, CT, I>(v, a, at_t<I, instructions>{}), ...);
+    }
   }
   /// Forward sweep, then adjoints of every active leaf for the cotangent `ct` of the root. Active: bit per slot.
   template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse(const leaf_values& l, const CT& ct) {
     values v;
-    return reverse_with<Active, CT>(v, l, ct);
+    forward(v, l, loads{});
+    return reverse_of<Active, CT>(v, ct);
   }
-  /// The same, and leaves the values of all instructions in v.
-  template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse_with(values& v, const leaf_values& l, const CT& ct) {
-    forward(v, l, order{});
+  /// The same from the values of all instructions.
+  template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse_of(const values& v, const CT& ct) {
     adjoints<CT> a;
     at<Root>(a) = convert_value<adjoint_t<CT, Root>>(ct);
-    back_all<Active, CT>(v, a, typename listed<constants<Active>>::type{}, typename listed<swept<Active>>::type{});
+    back_all<Active, CT>(v, a, list_of<constants<Active>>{}, list_of<swept<Active>>{});
     return a;
   }
   /// Instruction number of the load of a slot.

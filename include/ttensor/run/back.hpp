@@ -238,16 +238,16 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   }
   /// One pack; returns the value of the statement.
   TTENSOR_INLINE static ct_value body(const typename leaves::uniforms& u, char* const* p, const ct_value& ct, const unsigned char* lead, const plane_mask& fresh) {
-    typename sweeper::leaf_values v;
+    typename sweeper::values v;
     leaves::template load<table, Prog>(v, u, p);
-    typename sweeper::values all;
-    const auto a = sweeper::template reverse_with<Active, ct_value>(all, v, ct);
+    sweeper::forward(v, typename sweeper::order{});
+    const auto a = sweeper::template reverse_of<Active, ct_value>(v, ct);
     summed s;
     [&]<int... T>(std::integer_sequence<int, T...>) __attribute__((always_inline)) {
       (add<T>(a, lead, s), ...);
       (flush<T, decltype(a)>(p, lead, fresh, s), ...);
     }(std::make_integer_sequence<int, target_planes>{});
-    if constexpr (Value) return convert_value<ct_value>(at<Prog::root>(all));
+    if constexpr (Value) return convert_value<ct_value>(at<Prog::root>(v));
     else return ct;
   }
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, bool) {
@@ -258,7 +258,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     back_run r{facts, c, p, step, partial, wide, room, lead};
     r.open();
     const plane_mask fresh = r.fresh;
-    const auto u = leaves::template load_uniforms<table>(c);
+    const auto u = leaves::template load_uniforms<table, Prog>(c);
     const index_t packs = n / N, tail = n % N, most = r.carries ? 8 : packs;
     [[maybe_unused]] std::conditional_t<Value, adder, nothing> sum;
     for (index_t left = packs, rest = tail; left > 0 || rest > 0;) {  // one copy of the body serves the packs and what is left over

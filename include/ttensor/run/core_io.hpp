@@ -96,33 +96,21 @@ template <class... C> struct plane_table {
   }
 };
 
-template <class... L> constexpr int count_uniform(bool uniform) { return (0 + ... + int(is_uniform_v<L> == uniform)); }
-template <class... L> constexpr int nth_uniform(bool uniform, int i) {  // number of the i-th leaf that is uniform, or not
-  const bool is[] = {is_uniform_v<L>..., false};
-  int k = 0;
-  for (;; ++k)
-    if (is[k] == uniform && i-- == 0) return k;
-}
 TTENSOR_INLINE char* address(const cursor& c) { return c.ptr; }
 TTENSOR_INLINE char* address(char* p) { return p; }
 /// The planes of the leaves that a program loads and of all uniform ones, after those of the results if Results; Table: the plane_table of the
 /// output and the leaves.
 template <class Prog, class Table, int Leaves, bool Results> struct planes_read {
-  static constexpr auto read_by = lowering::readers<Leaves>(Prog{});
-  static constexpr int outs = Table::first(1);
-  static constexpr array<int, Table::count + 1> list = [] {  // the last is their number
-    array<int, Table::count + 1> at{};
-    int n = 0;
-    for (int k = 0; k < outs && Results; ++k) at[n++] = k;
+  static constexpr auto uses = lowering::slot_uses<Leaves>(Prog{});
+  static constexpr auto chosen = [] {
+    selection<Table::count> s;
+    for (int k = 0; k < Table::first(1) && Results; ++k) s.add(k);
     for (int i = 0; i < Leaves; ++i)
       for (int k = Table::first(i + 1); k < Table::first(i + 2); ++k)
-        if (read_by.v[i] >= 0 || Table::facts().v[k].uniform) at[n++] = k;
-    at[Table::count] = n;
-    return at;
+        if (uses.v[i].load >= 0 || Table::facts().v[k].uniform) s.add(k);
+    return s;
   }();
-  template <class S> struct of;
-  template <int... I> struct of<std::integer_sequence<int, I...>> { using type = int_list<list.v[I]...>; };
-  using type = typename of<std::make_integer_sequence<int, list.v[Table::count]>>::type;
+  using type = list_of<chosen>;
 };
 template <int Plane> using plane_address = char*;
 
@@ -141,35 +129,41 @@ template <class Prog, class Table, int First, int N, class... L> constexpr bool 
 template <int N, class... L> struct leaf_set {
   static constexpr int count = static_cast<int>(sizeof...(L));
   using list = type_list<typename core_io<L, N>::value...>;
-  struct nothing {};
-  using uniforms = bundle<std::conditional_t<is_uniform_v<L>, typename core_io<L, N>::value, nothing>...>;
+  using uniforms = row_of<typename core_io<L, N>::value...>;  // by leaf; those of other leaves are never touched
 
   /// Table: the plane_table of the output and these leaves. Place: a cursor or an address.
-  template <class Table, class Place> TTENSOR_INLINE static uniforms load_uniforms(const Place* c) {
+  template <class Table, class Prog, class Place> TTENSOR_INLINE static uniforms load_uniforms(const Place* c) {
     uniforms u;
-    uniforms_of<Table>(u, c, numbers<true>{});
+    uniforms_of<Table>(u, c, list_of<chosen<Prog, true>>{});
     return u;
   }
+  /// The values of the instructions of Prog that are loads.
   template <class Table, class Prog, class Values> TTENSOR_INLINE static void load(Values& v, const uniforms& u, char* const* p) {
-    load_moving<Table, Prog>(v, p, numbers<false>{});
-    copy_uniforms(v, u, numbers<true>{});
+    load_moving<Table, Prog>(v, p, list_of<chosen<Prog, false>>{});
+    copy_uniforms<Prog>(v, u, list_of<chosen<Prog, true>>{});
   }
 
  private:
-  template <bool Uniform, class S = std::make_integer_sequence<int, count_uniform<L...>(Uniform)>> struct numbered;
-  template <bool Uniform, int... I> struct numbered<Uniform, std::integer_sequence<int, I...>> { using type = int_list<nth_uniform<L...>(Uniform, I)...>; };
-  template <bool Uniform> using numbers = typename numbered<Uniform>::type;  // of the leaves that are uniform, or not
   template <int I> using io = core_io<at_t<I, type_list<L...>>, N>;
+  template <class Prog> static constexpr auto uses = lowering::slot_uses<count>(Prog{});
+  template <class Prog, bool Uniform> static constexpr selection<count> chosen = [] {  // leaves that Prog loads
+    constexpr bool uniform[] = {is_uniform_v<L>..., false};
+    selection<count> s;
+    for (int k = 0; k < count; ++k)
+      if (uniform[k] == Uniform && uses<Prog>.v[k].load >= 0) s.add(k);
+    return s;
+  }();
 
-  template <class Table, int I, class Place> TTENSOR_INLINE static auto broadcast(const Place* c) {
-    char* p[io<I>::planes];
-    for (int k = 0; k < io<I>::planes; ++k) p[k] = address(c[Table::first(I + 1) + k]);
-    return io<I>::broadcast(p);
+  template <class Io, class Place> TTENSOR_INLINE static auto broadcast(const Place* c) {
+    char* p[Io::planes];
+    for (int k = 0; k < Io::planes; ++k) p[k] = address(c[k]);
+    return Io::broadcast(p);
   }
-  template <class Table, class Place, int... I> TTENSOR_INLINE static void uniforms_of([[maybe_unused]] uniforms& u, [[maybe_unused]] const Place* c, int_list<I...>) { ((at<I>(u) = broadcast<Table, I>(c)), ...); }
+  template <class Table, class Place, int... I> TTENSOR_INLINE static void uniforms_of([[maybe_unused]] uniforms& u, [[maybe_unused]] const Place* c, int_list<I...>) {
+    ((at<I>(u) = broadcast<io<I>>(c + Table::first(I + 1))), ...);
+  }
   template <class Table, class Prog, class Values, int... I> TTENSOR_INLINE static void load_moving([[maybe_unused]] Values& v, [[maybe_unused]] char* const* p, int_list<I...>) {
-    [[maybe_unused]] constexpr auto read_by = lowering::readers<count>(Prog{});
-    ((read_by[I] >= 0 ? static_cast<void>(at<I>(v) = loaded<(read_by[I] > 1)>(io<I>::load(p + Table::first(I + 1)))) : static_cast<void>(0)), ...);
+    ((at<uses<Prog>.v[I].load>(v) = loaded<(uses<Prog>.v[I].readers > 1)>(io<I>::load(p + Table::first(I + 1)))), ...);
   }
   // Loaded once: tuned for some processors, GCC 12 would rather load it again for every operator that reads it.
   template <bool Several, class V> TTENSOR_INLINE static V loaded(V x) {
@@ -179,7 +173,9 @@ template <int N, class... L> struct leaf_set {
 #endif
     return x;
   }
-  template <class Values, int... I> TTENSOR_INLINE static void copy_uniforms([[maybe_unused]] Values& v, [[maybe_unused]] const uniforms& u, int_list<I...>) { ((at<I>(v) = at<I>(u)), ...); }
+  template <class Prog, class Values, int... I> TTENSOR_INLINE static void copy_uniforms([[maybe_unused]] Values& v, [[maybe_unused]] const uniforms& u, int_list<I...>) {
+    ((at<uses<Prog>.v[I].load>(v) = at<I>(u)), ...);
+  }
 };
 
 /// Before a row whose planes are not all contiguous or that is shorter than a pack of N: inputs with step 0 are repeated

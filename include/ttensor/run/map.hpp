@@ -8,8 +8,8 @@ namespace run {
 
 namespace map_detail {
 /// Operators worth skipping when their operands do not change along a row: divisions and functions.
-template <class In> inline constexpr bool is_costly = false;
-template <class Op, int... I> inline constexpr bool is_costly<ins<Op, I...>> = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, div_op>;
+template <class Op> inline constexpr bool is_costly = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, div_op>;
+template <> inline constexpr bool is_costly<void> = false;
 }  // namespace map_detail
 
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel. Rows: the statement has
@@ -36,10 +36,9 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   struct computed {
     const typename leaves::uniforms& u;
     TTENSOR_INLINE out_value operator()(const places& p) const {
-      typename sweeper::leaf_values l;
-      leaves::template load<table, Prog>(l, u, p);
       typename sweeper::values v;
-      sweeper::forward(v, l, typename sweeper::order{});
+      leaves::template load<table, Prog>(v, u, p);
+      sweeper::forward(v, typename sweeper::order{});
       return convert_value<out_value>(at<Prog::root>(v));
     }
   };
@@ -53,7 +52,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       if constexpr (can_stream)
         if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
       const places p = loop::at_addresses(int_list<K...>{}, at...);
-      const auto u = leaves::template load_uniforms<table>(p.v);
+      const auto u = leaves::template load_uniforms<table, Prog>(p.v);
       loop::template flat<unroll>(p, n, computed{u}, stored{});
     }
     TTENSOR_INLINE static void run(char* const* at, index_t n) { run(at[K]..., n); }
@@ -74,14 +73,14 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     }
     TTENSOR_NOINLINE static void streamed(plane_address<K>... at, index_t n) {
       const places p = loop::at_addresses(int_list<K...>{}, at...);
-      const auto u = leaves::template load_uniforms<table>(p.v);
+      const auto u = leaves::template load_uniforms<table, Prog>(p.v);
       const computed compute{u};
       loop::template flat<2>(p, n - n % N, compute, [](const out_value& v, const places& q) { stream(v, reinterpret_cast<Out*>(q.v[0])); });
       stream_fence();
       if (n % N != 0) stored{}(compute(loop::plus(p, n - N)), loop::plus(p, n - N));
     }
   };
-  using row = contiguous_row<typename planes_read<Prog, table, leaves::count, true>::type>;
+  struct row : contiguous_row<typename planes_read<Prog, table, leaves::count, true>::type> {};  // a class: long programs have no such loop
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if constexpr (unroll > 0)
       if (TTENSOR_LIKELY(n >= N && loop::contiguous(c))) return row::rows(c, n, down, rows);
@@ -91,15 +90,15 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
  private:
   TTENSOR_NOINLINE static void general(const cursor* from, index_t n, const index_t* down, index_t rows) {
     if (n == 0) return;
-    const auto u = leaves::template load_uniforms<table>(from);
+    const auto u = leaves::template load_uniforms<table, Prog>(from);
     cursor c[planes];
     for (int k = 0; k < planes; ++k) c[k] = from[k];
     auto compute = [&] {
-      if constexpr (invariants::facts.count == 0) return computed{u};
+      if constexpr (!has_invariants()) return computed{u};
       else return typename invariants::computed_row{u, invariants::constant_along(from)};
     }();
     for (;;) {
-      if constexpr (invariants::facts.count != 0) compute.known = 0;
+      if constexpr (has_invariants()) compute.known = 0;
       loop::stepped(c, n, compute, stored{});
       if (--rows <= 0) return;
       for (int k = 0; k < planes; ++k) c[k].ptr += down[k];
@@ -116,7 +115,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       int count = 0;
       constexpr table_of() {
         const ins_facts f[] = {lowering::facts_of(Ins{})...};
-        const bool costly[] = {map_detail::is_costly<Ins>...};
+        const bool costly[] = {map_detail::is_costly<operator_of_t<Ins>>...};
         const bool uniform[] = {is_uniform_v<L>..., false};
         for (int i = 0; i < M; ++i) {
           if (f[i].slot >= 0 && f[i].slot < 64 && !uniform[f[i].slot]) reads[i] = std::uint64_t(1) << f[i].slot;
@@ -124,14 +123,14 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
           number[i] = -1;
         }
         for (int i = 0; i < M; ++i)
-          if (Rows && costly[i] && reads[i] != 0 && reads[i] != reads[Root] && count < 32 && sizeof...(L) <= 64) number[i] = count++;
+          if (costly[i] && reads[i] != 0 && reads[i] != reads[Root] && count < 32 && sizeof...(L) <= 64) number[i] = count++;
       }
     };
     static constexpr table_of facts{};
     struct nothing {};
     template <class S> struct pick;
     template <int... I> struct pick<std::integer_sequence<int, I...>> {
-      using type = bundle<std::conditional_t<(facts.number[I] >= 0), typename sweeper::template value<I>::type, nothing>...>;
+      using type = bundle<std::conditional_t<(facts.number[I] >= 0), typename sweeper::template value_t<I>, nothing>...>;
     };
     using values = typename pick<std::make_integer_sequence<int, M>>::type;
 
@@ -145,33 +144,36 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       return r;
     }
     struct once {  // a row
-      template <int I, class In> TTENSOR_INLINE static void step(typename sweeper::values& v, const typename sweeper::leaf_values& l, In in, values& held, unsigned known) {
+      template <int I, class In> TTENSOR_INLINE static void step(typename sweeper::values& v, In in, values& held, unsigned known) {
         if (!(known >> facts.number[I] & 1u)) {
-          sweeper::template step<I>(v, l, in);
+          sweeper::template step<I>(v, in);
           at<I>(held) = at<I>(v);
         }
         at<I>(v) = at<I>(held);
       }
     };
     template <int I> using stepper = std::conditional_t<(facts.number[I] < 0), sweeper, once>;
-    TTENSOR_INLINE static void forward(typename sweeper::values& v, const typename sweeper::leaf_values& l, values& held, unsigned known) {
-      [&]<int... I>(std::integer_sequence<int, I...>) { (stepper<I>::template step<I>(v, l, Ins{}, held, known), ...); }(std::make_integer_sequence<int, M>{});
+    TTENSOR_INLINE static void forward(typename sweeper::values& v, values& held, unsigned known) {
+      [&]<int... I>(std::integer_sequence<int, I...>) { (stepper<I>::template step<I>(v, Ins{}, held, known), ...); }(std::make_integer_sequence<int, M>{});
     }
     struct computed_row {  // the first pack of a row computes everything
       const typename leaves::uniforms& u;
       unsigned still, known = 0;
       values held{};
       TTENSOR_INLINE out_value operator()(const places& p) {
-        typename sweeper::leaf_values l;
-        leaves::template load<table, Prog>(l, u, p);
         typename sweeper::values v;
-        forward(v, l, held, known);
+        leaves::template load<table, Prog>(v, u, p);
+        forward(v, held, known);
         known = still;
         return convert_value<out_value>(at<Root>(v));
       }
     };
   };
   using invariants = row_invariants<Prog>;
+  static constexpr bool has_invariants() {
+    if constexpr (Rows) return invariants::facts.count > 0;
+    else return false;
+  }
 };
 
 }  // namespace run

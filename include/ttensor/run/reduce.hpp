@@ -51,9 +51,10 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   static constexpr int chains = Chains;
 
   TTENSOR_INLINE static acc value(const uniforms& u, char* const* p) {
-    typename sweeper::leaf_values v;
+    typename sweeper::values v;
     leaves::template load<table, Prog>(v, u, p);
-    return convert_value<acc>(sweeper::run(v));
+    sweeper::forward(v, typename sweeper::order{});
+    return convert_value<acc>(at<Prog::root>(v));
   }
   static constexpr bool pads = fills_pack<Prog, table, outs, N, L...>() && std::is_same_v<acc, pack<lane_t<acc>, N>>;
   template <class Planes> struct contiguous_run;
@@ -61,19 +62,19 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   template <int... K> struct contiguous_run<int_list<K...>> {
     TTENSOR_NOINLINE static total run(plane_address<K>... at, index_t n) {
       const places p = loop::at_addresses(int_list<K...>{}, at...);
-      const auto u = leaves::template load_uniforms<table>(p.v);
+      const auto u = leaves::template load_uniforms<table, Prog>(p.v);
       if constexpr (pads)
         if (TTENSOR_UNLIKELY(n < N)) return convert_value<total>(first_lanes(value(u, p), static_cast<int>(n)));
       return one_block<true>(u, p, nullptr, n, false);
     }
     template <class Place> TTENSOR_INLINE static total run(const Place* at, index_t n) { return run(address(at[K])..., n); }
   };
-  using row = contiguous_run<typename planes_read<Prog, table, leaves::count, false>::type>;
+  struct row : contiguous_run<typename planes_read<Prog, table, leaves::count, false>::type> {};
   /// The reduction of one run as a number.
   TTENSOR_INLINE static Out reduced(const total& t) { return static_cast<Out>(Red::combine(Red::template identity<compute_t<Out>>(), folded(t))); }
   TTENSOR_NOINLINE static void launch(const cursor* from, index_t n, const index_t* down, index_t rows) {
     if (n == 0) return;
-    const uniforms u = leaves::template load_uniforms<table>(from);
+    const uniforms u = leaves::template load_uniforms<table, Prog>(from);
     if constexpr (Columns)
       if (from[0].step != 0) return columns(u, from, n, down, rows);
     cursor c[planes];

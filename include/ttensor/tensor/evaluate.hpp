@@ -309,60 +309,64 @@ template <class S, class E> struct whole_statement {
     else return nullptr;
   }
   static constexpr run::statement_type constants{kernel::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged_kernel(), same.v};
-  using operands = flat_operands<R, leaves_of_t<E>>;
   static_assert(expr::begins_with_hold_v<E>);
-  static constexpr bool is_short = kernel::unroll > 0 && operands::arrays <= 8 && operands::same_rank;
-  /// Short statements of few arrays that all have the shape of the result: one call of the loop, decided in registers.
-  template <bool UseUp> TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
-    typename operands::numbers numbers;
-    operands o(e, numbers);
-    if (TTENSOR_UNLIKELY((o.differs | o.difference(extent)) != 0)) return false;
-    if (TTENSOR_UNLIKELY(!out.alone()) && !may_write(out, o, array_planes{})) return false;
-    o.word[0] = reinterpret_cast<mem::hold>(out.block());
-    index_t n = shape::size(extent);
-    if (n < kernel::N) {
-      if (!kernel::pads || n == 0) return false;
-      n = kernel::N;
-    }
-    if (run::threads_for(n * kernel::cost) > 1) return false;
-    ++counts.loops;
-    if constexpr (names::exists)
-      if (TTENSOR_LIKELY(eval_detail::names_agree<names>(o.word))) {
-        o.template call<typename merged_loop::row>(numbers, n);
-        if constexpr (UseUp) drop_merged(o, distinct{});
-        return true;
-      }
-    o.template call<typename kernel::row>(numbers, n);
-    if constexpr (UseUp) drop_each(o, array_planes{});
-    return true;
-  }
-  // Its holds are dropped here, where they are known to be of the common kind and which of them are of one block.
-  template <bool Distinct> static constexpr auto chosen_planes = [] {
-    array<int, planes + 1> at{};  // the last is their number
-    int n = 0;
-    for (int k = 1; k < planes; ++k)
-      if (!operands::is_number[k] && !(Distinct && names::exists && same.v[k] != k)) at[n++] = k;
-    at[planes] = n;
-    return at;
+  static constexpr bool is_short = [] {
+    using operands = flat_operands<R, leaves_of_t<E>>;
+    if constexpr (kernel::unroll > 0) return operands::arrays <= 8 && operands::same_rank;
+    else return false;
   }();
-  template <bool Distinct, class K> struct chosen;
-  template <bool Distinct, int... K> struct chosen<Distinct, std::integer_sequence<int, K...>> { using type = int_list<chosen_planes<Distinct>.v[K]...>; };
-  using array_planes = typename chosen<false, std::make_integer_sequence<int, chosen_planes<false>.v[planes]>>::type;
-  using distinct = typename chosen<true, std::make_integer_sequence<int, chosen_planes<true>.v[planes]>>::type;
-  static constexpr int named(int plane) {
-    int n = 0;
-    for (int k = 1; k < planes; ++k) n += same.v[k] == plane;
-    return n;
-  }
-  template <int... K> TTENSOR_INLINE static void drop_merged(const operands& o, int_list<K...>) { mem::drop_each(mem::holds{o.word[K], named(K)}...); }
-  template <int... K> TTENSOR_INLINE static void drop_each(const operands& o, int_list<K...>) { mem::drop_each(mem::one_hold{o.word[K]}...); }
-  template <int... K> TTENSOR_INLINE static bool may_write(const store<S>& out, const operands& o, int_list<K...>) { return out.block() && eval_detail::only_held_by(out, o.word[K]...); }
+  struct in_registers {  // a class: long statements have no such way
+    using operands = flat_operands<R, leaves_of_t<E>>;
+    /// Short statements of few arrays that all have the shape of the result: one call of the loop, decided in registers.
+    template <bool UseUp> TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
+      typename operands::numbers numbers;
+      operands o(e, numbers);
+      if (TTENSOR_UNLIKELY((o.differs | o.difference(extent)) != 0)) return false;
+      if (TTENSOR_UNLIKELY(!out.alone()) && !may_write(out, o, array_planes{})) return false;
+      o.word[0] = reinterpret_cast<mem::hold>(out.block());
+      index_t n = shape::size(extent);
+      if (n < kernel::N) {
+        if (!kernel::pads || n == 0) return false;
+        n = kernel::N;
+      }
+      if (run::threads_for(n * kernel::cost) > 1) return false;
+      ++counts.loops;
+      if constexpr (names::exists)
+        if (TTENSOR_LIKELY(eval_detail::names_agree<names>(o.word))) {
+          o.template call<typename merged_loop::row>(numbers, n);
+          if constexpr (UseUp) drop_merged(o, distinct{});
+          return true;
+        }
+      o.template call<typename kernel::row>(numbers, n);
+      if constexpr (UseUp) drop_each(o, array_planes{});
+      return true;
+    }
+
+   private:
+    // Its holds are dropped here, where they are known to be of the common kind and which of them are of one block.
+    template <bool Distinct> static constexpr selection<planes> chosen = [] {
+      selection<planes> s;
+      for (int k = 1; k < planes; ++k)
+        if (!operands::is_number[k] && !(Distinct && names::exists && same.v[k] != k)) s.add(k);
+      return s;
+    }();
+    using array_planes = list_of<chosen<false>>;
+    using distinct = list_of<chosen<true>>;
+    static constexpr int named(int plane) {
+      int n = 0;
+      for (int k = 1; k < planes; ++k) n += same.v[k] == plane;
+      return n;
+    }
+    template <int... K> TTENSOR_INLINE static void drop_merged(const operands& o, int_list<K...>) { mem::drop_each(mem::holds{o.word[K], named(K)}...); }
+    template <int... K> TTENSOR_INLINE static void drop_each(const operands& o, int_list<K...>) { mem::drop_each(mem::one_hold{o.word[K]}...); }
+    template <int... K> TTENSOR_INLINE static bool may_write(const store<S>& out, const operands& o, int_list<K...>) { return out.block() && eval_detail::only_held_by(out, o.word[K]...); }
+  };
   TTENSOR_NOINLINE static void planned(store<S>& out, dims<R>& extent, const E e) {  // a copy: the expression may live in registers
     eval_detail::run_whole<S, R>(out, extent, constants, &e);
   }
   TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, const E& e) {
     if constexpr (is_short) {
-      if (TTENSOR_UNLIKELY(!run<false>(out, extent, e))) planned(out, extent, e);
+      if (TTENSOR_UNLIKELY(!in_registers::template run<false>(out, extent, e))) planned(out, extent, e);
     } else {
       eval_detail::run_whole<S, R>(out, extent, constants, __builtin_addressof(e));
     }
@@ -371,7 +375,7 @@ template <class S, class E> struct whole_statement {
   TTENSOR_INLINE static void assign_last(store<S>& out, dims<R>& extent, owned<E>& e) {
     const E& t = expr::tree(e);
     if constexpr (is_short) {
-      if (TTENSOR_LIKELY(run<true>(out, extent, t))) {
+      if (TTENSOR_LIKELY(in_registers::template run<true>(out, extent, t))) {
         e.live = false;
         return;
       }
