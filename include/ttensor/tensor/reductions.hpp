@@ -233,6 +233,10 @@ template <int R> using min_operator = extremum<min_op, R>;
 template <int R> using argmax_operator = arg_extremum<greater_op, R>;
 template <int R> using argmin_operator = arg_extremum<less_op, R>;
 
+/// Squares of real numbers, |z|^2 of complex ones.
+template <class E> auto squares(const E& e) {
+  return apply<std::conditional_t<is_complex_v<elem_t<scalar_t<E>>>, abs_square_op, square_op>>(e);
+}
 struct variance_how {
   static constexpr const char* name = "variance";
   using in_float = void;
@@ -240,7 +244,7 @@ struct variance_how {
     const auto a = array_detail::as_array(as_real(x));
     const auto centre = mean_how::finish(sum_kept(a, set), reduced_count(shape, set));
     const auto d = a - centre;
-    return sum_how::run<Columns>(apply<square_op>(d), shape, set);
+    return sum_how::run<Columns>(squares(d), shape, set);
   }
   template <class X> static X finish(X&& x, index_t n) { return mean_how::finish(static_cast<X&&>(x), n); }
 };
@@ -266,7 +270,7 @@ struct norm_how {
   static constexpr const char* name = "norm";
   using in_float = void;
   template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-    return sum_how::run<Columns>(apply<square_op>(as_real(x)), shape, set);
+    return sum_how::run<Columns>(squares(as_real(x)), shape, set);
   }
   template <class X> static auto finish(X&& x, index_t) { return root(x); }
 };
