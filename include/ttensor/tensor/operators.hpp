@@ -148,3 +148,19 @@ template <array_like E> auto eval(const E& e) {
 template <any_scalar A> auto eval(const A& a) { return expr::plain(a); }
 
 TTENSOR_END
+
+/// Limits of the scalars of transforms: those of the element type, as constants. Not noexcept: a mapped scalar owns memory.
+template <class S> requires ttensor::is_kind_v<S> struct std::numeric_limits<S> : std::numeric_limits<ttensor::elem_t<S>> {
+#define TTENSOR_LIMIT(name) \
+  static constexpr S name() { return S(std::numeric_limits<ttensor::elem_t<S>>::name()); }
+  TTENSOR_LIMIT(min)
+  TTENSOR_LIMIT(max)
+  TTENSOR_LIMIT(lowest)
+  TTENSOR_LIMIT(epsilon)
+  TTENSOR_LIMIT(round_error)
+  TTENSOR_LIMIT(infinity)
+  TTENSOR_LIMIT(quiet_NaN)
+  TTENSOR_LIMIT(signaling_NaN)
+  TTENSOR_LIMIT(denorm_min)
+#undef TTENSOR_LIMIT
+};
