@@ -39,6 +39,7 @@ void real(const complex_only&);
 void imag(const complex_only&);
 void conj(const complex_only&);
 void arg(const complex_only&);
+void norm(const complex_only&);
 }  // namespace math
 TTENSOR_END
 
