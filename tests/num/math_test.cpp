@@ -178,6 +178,39 @@ TEST_CASE("pow: errors in ulp along x^y for fixed y and for fixed x; special val
     }
 }
 
+template <class T> void pow_of_far_exponents(double largest) {
+  constexpr int n = tt::native_width_v<T>;
+  random_state next;
+  double worst = 0, worst_x = 0, worst_y = 0;
+  long different = 0;
+  for (int k = 0; k < 60000 / n; ++k) {
+    T x[n], y[n], z[n];
+    for (int i = 0; i < n; ++i) {
+      const double u = next(), away = std::exp2(-1 - 51 * next());
+      const double base[] = {std::exp(1400 * next() - 700), 2 * next(), 1 + away, 1 - away};
+      x[i] = static_cast<T>((u < 0.2 ? -1 : 1) * base[static_cast<int>(4 * next())]);
+      y[i] = static_cast<T>((next() < 0.5 ? -1 : 1) * 1e10 * std::exp(std::log(largest / 1e10) * next()));
+    }
+    fn::pow(tt::pack<T, n>::load(x), tt::pack<T, n>::load(y)).store(z);
+    for (int i = 0; i < n; ++i) {
+      different += !same(z[i], fn::pow(x[i], y[i]));
+      const double e = ulp(z[i], std::pow(static_cast<long double>(x[i]), static_cast<long double>(y[i])));
+      if (e > worst) worst = e, worst_x = double(x[i]), worst_y = double(y[i]);
+    }
+  }
+  CAPTURE(worst_x);
+  CAPTURE(worst_y);
+  CHECK(different == 0);
+  CHECK(worst <= 1.3);
+}
+TEST_CASE("pow: exponents far beyond every finite result") {
+  CHECK(fn::pow(0.71810708836016912, 18458787599853492.0) == 0);
+  CHECK(fn::pow(1.29330447, 3.06e16) == inf);
+  pow_of_far_exponents<double>(1e300);
+  pow_of_far_exponents<double>(1e20);  // where the rounding of y log x is of the size of its limits
+  pow_of_far_exponents<float>(1e38);
+}
+
 TEST_CASE("double only: the far ends") {
   const auto e = SUBJECT(double, 1, exp, std::exp(x));
   measure(e, -708, 709.7, linear, 1.1);

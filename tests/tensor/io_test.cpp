@@ -44,6 +44,10 @@ TEST_CASE("numbers are a function of key and position") {
   const auto o = tt::permutation(key, 1000);
   CHECK(std::set<std::int64_t>(o.data(), o.data() + 1000).size() == 1000);
   CHECK(o(0) + o(1) * 1000 + o(2) * 1000000 != 2001000);
+  CHECK(tt::permutation(key, 0).size() == 0);
+  CHECK(tt::split(key, 0).empty());
+  CHECK_THROWS_WITH_AS(tt::permutation(key, -1), "[permutation] of -1 elements; give 0 or more [TT-D12]", tt::domain_error);
+  CHECK_THROWS_WITH_AS(tt::split(key, -1), "[split] -1 keys; give 0 or more [TT-D13]", tt::domain_error);
 }
 
 TEST_CASE("printing") {

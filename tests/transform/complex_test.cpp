@@ -78,6 +78,30 @@ TEST_CASE("functions to real numbers, and conj") {
   CHECK(near(tt::grad([](const auto& a) { return tt::abs(tt::mean(a)); })(z)(2), (points[0] + points[1] + points[2] + points[3]) / std::abs(points[0] + points[1] + points[2] + points[3]) / 4.0));
 }
 
+TEST_CASE("norm, variance and stddev of complex numbers are real") {
+  const tt::tensor<C, 1> c{{C(0, 1), C(0, -1)}}, z{{C(1, 2), C(-3, 1), C(0.5, -4)}};
+  static_assert(std::is_same_v<decltype(norm(c)), double> && std::is_same_v<decltype(variance(c)), double> && std::is_same_v<decltype(stddev(c)), double>);
+  CHECK(norm(c) == std::sqrt(2.0));
+  CHECK(variance(c) == 1);
+  CHECK(stddev(c) == 1);
+  CHECK(norm(tt::tensor<C, 2>{{C(3, 4), 0}, {0, C(0, 2)}}, 1)(1) == 2);
+  const double length = norm(z), spread = stddev(z);
+  CHECK(length == doctest::Approx(std::sqrt(5 + 10 + 16.25)));
+  const C centre = mean(z);
+  const auto n = tt::grad([](const auto& a) { return norm(a); })(z);
+  const auto v = tt::grad([](const auto& a) { return variance(a); })(z);
+  const auto s = tt::grad([](const auto& a) { return stddev(a); })(z);
+  const auto t = tt::jvp([](const auto& a) { return norm(a); }, z, tt::tensor<C, 1>{{C(1, 1), 0, 0}});
+  for (int k = 0; k < 3; ++k) {
+    CHECK(near(n(k), z(k) / length));
+    CHECK(near(v(k), 2.0 * (z(k) - centre) / 3.0));
+    CHECK(near(s(k), (z(k) - centre) / (3.0 * spread)));
+  }
+  CHECK(t.y_dot == doctest::Approx(3 / length));
+  CHECK(norm(tt::tensor<C, 1>{{C(0, 0)}}) == 0);
+  CHECK(tt::grad([](const auto& a) { return norm(a); })(tt::tensor<C, 1>{{C(0, 0)}})(0) == C(0, 0));
+}
+
 TEST_CASE("real arguments inside complex functions") {
   const auto z = array();
   const tt::tensor<double, 1> r{{1, 2, 3, 4}};

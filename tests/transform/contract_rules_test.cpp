@@ -171,3 +171,35 @@ TEST_CASE("rule 22: kinks, the same in forward and reverse, scalars and arrays")
   both([](const auto& x) { return prod(x); }, vec{2, 0, 3}, vec{0, 6, 0});
   both([](const auto& x) { return prod(x); }, vec{0, 0, 3}, vec{0, 0, 0});
 }
+
+TEST_CASE_TEMPLATE("numeric_limits of scalars of a transform are those of the element type", S, tt::dual<double>, tt::dual<double, 3>, tt::var<double>, tt::batched<double>,
+                   tt::var<tt::dual<double>>, tt::batched<tt::var<double>>, tt::dual<float>) {
+  using L = std::numeric_limits<S>;
+  using T = tt::elem_t<S>;
+  using E = std::numeric_limits<T>;
+  static_assert(L::is_specialized && L::is_signed && !L::is_integer && L::has_infinity && L::is_iec559 && L::digits == E::digits);
+  static_assert(std::is_same_v<decltype(L::infinity()), S>);
+  const auto is = [](const S& a, T b) { return to_string(a) == to_string(S(b)); };
+  CHECK(is(L::infinity(), E::infinity()));
+  CHECK(is(L::max(), E::max()));
+  CHECK(is(L::min(), E::min()));
+  CHECK(is(L::lowest(), E::lowest()));
+  CHECK(is(L::epsilon(), E::epsilon()));
+  CHECK(is(L::round_error(), T(0.5)));
+  CHECK(is(L::quiet_NaN(), E::quiet_NaN()));
+  CHECK(is(L::denorm_min(), E::denorm_min()));
+}
+TEST_CASE("numeric_limits in code of any scalar") {
+  const auto smallest = [](const auto& x) {  // a search that starts from infinity
+    using S = std::remove_cvref_t<decltype(x)>;
+    using std::min;
+    S best = std::numeric_limits<S>::infinity();
+    for (int k = 0; k < 3; ++k) best = min(best, S((x - k) * (x - k)));
+    return best;
+  };
+  CHECK(smallest(1.25) == 0.0625);
+  CHECK(tt::grad(smallest)(1.25) == 0.5);
+  CHECK(tt::jvp(smallest, 1.25, 1.0).y_dot == 0.5);
+  CHECK(tt::vmap(smallest)(tt::tensor<double, 1>{1.25, 5})(1) == 9);
+  static_assert(!std::numeric_limits<tt::tensor<double, 1>>::is_specialized);
+}

@@ -62,6 +62,7 @@ TTENSOR_MATH_PART(abs, T)
 TTENSOR_MATH_PART(real, T)
 TTENSOR_MATH_PART(imag, T)
 TTENSOR_MATH_PART(arg, T)
+TTENSOR_MATH_PART(norm, T)  // re^2 + im^2
 TTENSOR_MATH_PART(conj, std::complex<T>)
 #undef TTENSOR_MATH_PART
 template <class T> inline std::complex<T> pow(const std::complex<T>& z, const std::complex<T>& w) { return std::pow(z, w); }

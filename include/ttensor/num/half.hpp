@@ -1,8 +1,10 @@
 // half (IEEE binary16) and bfloat16: 16-bit storage types whose arithmetic is done in float and rounded back.
 // Conversions round to nearest, ties to even; subnormals, infinities and NaN are right; integer code, so CPU and GPU agree.
+// C++ numbers are weak beside them, as beside arrays of them: half * 2.5 is half(float(half) * float(half(2.5))).
 #pragma once
 #include <cstdint>
 #include <limits>  // numeric_limits is specialised below
+#include <type_traits>
 
 #include "../base/config.hpp"
 
@@ -57,14 +59,15 @@ TTENSOR_HD constexpr float round_to_odd(double x) {
 
 }  // namespace detail
 
+struct bfloat16;
 /// IEEE binary16: 11 significant bits, largest 65504, smallest subnormal 2^-24.
 struct half {
   std::uint16_t bits;
   half() = default;
-  TTENSOR_HD explicit constexpr half(float x) : bits(detail::half_from_float(x)) {}
-  TTENSOR_HD explicit constexpr half(double x) : bits(detail::half_from_float(detail::round_to_odd(x))) {}
-  TTENSOR_HD explicit constexpr half(int x) : half(double(x)) {}
-  TTENSOR_HD explicit constexpr operator float() const { return detail::float_from_half(bits); }
+  TTENSOR_HD constexpr half(float x) : bits(detail::half_from_float(x)) {}
+  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr half(U x) : bits(detail::half_from_float(detail::round_to_odd(double(x)))) {}
+  TTENSOR_HD explicit constexpr half(bfloat16 x);
+  TTENSOR_HD constexpr operator float() const { return detail::float_from_half(bits); }
   TTENSOR_HD static constexpr half from_bits(std::uint16_t b) { half h{}; h.bits = b; return h; }
 };
 
@@ -72,12 +75,15 @@ struct half {
 struct bfloat16 {
   std::uint16_t bits;
   bfloat16() = default;
-  TTENSOR_HD explicit constexpr bfloat16(float x) : bits(detail::bfloat16_from_float(x)) {}
-  TTENSOR_HD explicit constexpr bfloat16(double x) : bits(detail::bfloat16_from_float(detail::round_to_odd(x))) {}
-  TTENSOR_HD explicit constexpr bfloat16(int x) : bfloat16(double(x)) {}
-  TTENSOR_HD explicit constexpr operator float() const { return detail::bits_float(std::uint32_t(bits) << 16); }
+  TTENSOR_HD constexpr bfloat16(float x) : bits(detail::bfloat16_from_float(x)) {}
+  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr bfloat16(U x) : bits(detail::bfloat16_from_float(detail::round_to_odd(double(x)))) {}
+  TTENSOR_HD explicit constexpr bfloat16(half x);
+  TTENSOR_HD constexpr operator float() const { return detail::bits_float(std::uint32_t(bits) << 16); }
   TTENSOR_HD static constexpr bfloat16 from_bits(std::uint16_t b) { bfloat16 h{}; h.bits = b; return h; }
 };
+
+TTENSOR_HD constexpr half::half(bfloat16 x) : half(float(x)) {}
+TTENSOR_HD constexpr bfloat16::bfloat16(half x) : bfloat16(float(x)) {}
 
 #define TTENSOR_HALF_OPERATORS(H)                                                                          \
   TTENSOR_HD constexpr H operator+(H a, H b) { return H(float(a) + float(b)); }                            \
@@ -96,9 +102,27 @@ struct bfloat16 {
   TTENSOR_HD constexpr bool operator<=(H a, H b) { return float(a) <= float(b); }                          \
   TTENSOR_HD constexpr bool operator>(H a, H b) { return float(a) > float(b); }                            \
   TTENSOR_HD constexpr bool operator>=(H a, H b) { return float(a) >= float(b); }
+#define TTENSOR_HALF_BESIDE_NUMBER(H, R, sign)                                                                       \
+  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr R operator sign(H a, U b) { return a sign H(b); } \
+  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr R operator sign(U a, H b) { return H(a) sign b; }
+#define TTENSOR_HALF_BESIDE_NUMBERS(H)  \
+  TTENSOR_HALF_BESIDE_NUMBER(H, H, +)   \
+  TTENSOR_HALF_BESIDE_NUMBER(H, H, -)   \
+  TTENSOR_HALF_BESIDE_NUMBER(H, H, *)   \
+  TTENSOR_HALF_BESIDE_NUMBER(H, H, /)   \
+  TTENSOR_HALF_BESIDE_NUMBER(H, bool, ==) \
+  TTENSOR_HALF_BESIDE_NUMBER(H, bool, !=) \
+  TTENSOR_HALF_BESIDE_NUMBER(H, bool, <)  \
+  TTENSOR_HALF_BESIDE_NUMBER(H, bool, <=) \
+  TTENSOR_HALF_BESIDE_NUMBER(H, bool, >)  \
+  TTENSOR_HALF_BESIDE_NUMBER(H, bool, >=)
 TTENSOR_HALF_OPERATORS(half)
 TTENSOR_HALF_OPERATORS(bfloat16)
+TTENSOR_HALF_BESIDE_NUMBERS(half)
+TTENSOR_HALF_BESIDE_NUMBERS(bfloat16)
 #undef TTENSOR_HALF_OPERATORS
+#undef TTENSOR_HALF_BESIDE_NUMBER
+#undef TTENSOR_HALF_BESIDE_NUMBERS
 
 static_assert(sizeof(half) == 2 && sizeof(bfloat16) == 2);
 static_assert(float(half(65504.0f)) == 65504.0f && half(65520.0f).bits == 0x7c00 && half(65519.0f).bits == 0x7bff);

@@ -27,12 +27,19 @@ TTENSOR_MATH_HALF(cos)
 TTENSOR_MATH_HALF(tanh)
 TTENSOR_MATH_HALF(sigmoid)
 #undef TTENSOR_MATH_HALF
+#define TTENSOR_MATH_HALF(name)                                                                               \
+  TTENSOR_HD TTENSOR_INLINE half name(half x, half y) { return half(name(float(x), float(y))); }              \
+  TTENSOR_HD TTENSOR_INLINE bfloat16 name(bfloat16 x, bfloat16 y) { return bfloat16(name(float(x), float(y))); }
+TTENSOR_MATH_HALF(maximum)
+TTENSOR_MATH_HALF(minimum)
+#undef TTENSOR_MATH_HALF
 // num/complex.hpp defines these for complex numbers and packs of them.
 struct complex_only;
 void real(const complex_only&);
 void imag(const complex_only&);
 void conj(const complex_only&);
 void arg(const complex_only&);
+void norm(const complex_only&);
 }  // namespace math
 TTENSOR_END
 

@@ -4,7 +4,7 @@
 // logarithm to about 2^-64: log m = s (2 + t), s = f / (2 + f), t = s^2 (2/3 + s^2 R(s^2)), with s, t and the sum carried as
 // unevaluated pairs (hi + lo); fma gives the error of a product. Without FMA double pow is libm, lane by lane.
 /// Domain    x < 0 needs an integer y, else NaN; pow(x, 0) = pow(1, y) = 1 even for NaN; zeros, infinities and subnormals as
-///           in C (double: those lanes leave for libm)
+///           in C (double: those lanes, and |y| >= 2^40, leave for libm)
 /// Accuracy  max ulp, float / double: 0.5 / 1.2; measured by tests/num/math_test.cpp
 #pragma once
 #include "math_log.hpp"
@@ -86,7 +86,8 @@ TTENSOR_INLINE V pow_double(V x, V y) {
   const V n = shifted - V(C::shift);
   const V r = fma(n, V(-C::ln2_lo), fma(n, V(-C::ln2_hi), limited)) + p_lo;
   const V result = pow_sign(x, y, scale_by_power(V(1) + expm1_reduced(r), shifted, n));
-  const auto usual = (a >= V(0x1p-1022)) & (a < V(std::numeric_limits<double>::infinity())) & (ay < V(0x1p60));
+  // |p.hi| < 2^50 then, so that |p_lo| < 0.2: less than the room between the limits of p.hi and those of exp.
+  const auto usual = (a >= V(0x1p-1022)) & (a < V(std::numeric_limits<double>::infinity())) & (ay < V(0x1p40));
   if (TTENSOR_UNLIKELY(!all_lanes(usual))) return select(usual, result, pow_libm(x, y));
   return result;
 #else

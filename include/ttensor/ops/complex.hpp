@@ -42,6 +42,16 @@ struct conj_op : elementwise<1> {
     else return grads{unit{}};
   }
 };
+/// |a + h|^2 ~= |a|^2 + real(2 conj(a) h), without the root of abs. Not public: what norm and variance add up.
+struct abs_square_op : complex_part {
+  static constexpr const char* name = "abs_square";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_INLINE static constexpr auto primal(const A& a) {
+    if constexpr (is_complex_value_v<A>) return math::norm(a);
+    else return a * a;
+  }
+  template <class A, class Y> TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(2, apply<conj_op>(a))}; }
+};
 /// imag(z) = real(-i z)
 struct imag_op : complex_part {
   static constexpr const char* name = "imag";

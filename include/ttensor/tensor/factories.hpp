@@ -42,7 +42,8 @@ template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   if (static_cast<double>(n) < span) ++n;
   tensor<T, 1> t(store<T>::make(n), dims<1>{{n}});
   T* p = t.data();
-  for (index_t i = 0; i < n; ++i) p[i] = static_cast<T>(start + static_cast<T>(i) * step);
+  using C = compute_t<T>;
+  for (index_t i = 0; i < n; ++i) p[i] = static_cast<T>(C(start) + static_cast<C>(i) * C(step));
   return t;
 }
 template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
@@ -51,7 +52,8 @@ template <class T> tensor<T, 1> linspace(T a, T b, index_t n) {
   if constexpr (is_integer_v<T>) return to<T>(floor(linspace<double>(static_cast<double>(a), static_cast<double>(b), n)));
   tensor<T, 1> t = uninitialized<T>(n);
   T* p = t.data();
-  for (index_t i = 0; i < n; ++i) p[i] = i + 1 == n ? b : static_cast<T>(a + (b - a) * (static_cast<T>(i) / static_cast<T>(n > 1 ? n - 1 : 1)));
+  using C = compute_t<T>;
+  for (index_t i = 0; i < n; ++i) p[i] = i + 1 == n ? b : static_cast<T>(C(a) + (C(b) - C(a)) * (static_cast<C>(i) / static_cast<C>(n > 1 ? n - 1 : 1)));
   if (n == 1) p[0] = a;
   return t;
 }

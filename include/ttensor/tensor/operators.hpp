@@ -10,7 +10,10 @@ TTENSOR_BEGIN
 template <class A> concept operand = array_like<A> || scalar_kind<A> || element_proxy<A>;
 template <class A> concept operand_or_number = operand<A> || number<std::remove_cvref_t<A>>;
 
-template <class A> concept operand_or_floating = operand<A> || std::is_floating_point_v<std::remove_cvref_t<A>>;
+/// What functions take: half and bfloat16 also where the C++ library has the function, which it has not for them.
+template <class A> concept short_float = detail::is_short_float<std::remove_cvref_t<A>>;
+template <class A> concept function_operand = operand<A> || short_float<A>;
+template <class A> concept function_operand_or_floating = function_operand<A> || std::is_floating_point_v<std::remove_cvref_t<A>>;
 
 /// apply<Op>; where that builds a node, without a call of it, which would be compiled for every operator of a statement.
 #define TTENSOR_APPLY_1(op, a)                                                                                                              \
@@ -44,12 +47,15 @@ TTENSOR_BINARY(operator||, logical_or_op)
 TTENSOR_BINARY(operator%, remainder_op)
 TTENSOR_UNARY(operator-, neg_op)
 TTENSOR_UNARY(operator!, logical_not_op)
-#define TTENSOR_STAMP_1(name) TTENSOR_UNARY(name, name##_op)
-#define TTENSOR_STAMP_2(name) TTENSOR_BINARY(name, name##_op)
+#define TTENSOR_STAMP_1(name) \
+  template <function_operand A> TTENSOR_INLINE auto name(A&& a) TTENSOR_APPLY_1(name##_op, a)
+#define TTENSOR_STAMP_2(name)                                                            \
+  template <operand_or_number A, operand_or_number B> requires(function_operand<A> || function_operand<B>) \
+  TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)
 #define TTENSOR_STAMP_OWN_1(name) \
-  template <operand_or_floating A> TTENSOR_INLINE auto name(A&& a) TTENSOR_APPLY_1(name##_op, a)
+  template <function_operand_or_floating A> TTENSOR_INLINE auto name(A&& a) TTENSOR_APPLY_1(name##_op, a)
 #define TTENSOR_STAMP_OWN_2(name) \
-  template <operand_or_number A, operand_or_number B> requires(operand<A> || operand<B> || std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>) \
+  template <operand_or_number A, operand_or_number B> requires(function_operand<A> || function_operand<B> || std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>) \
   TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)
 TTENSOR_UNARY_OPERATORS(TTENSOR_STAMP_1)
 TTENSOR_BINARY_OPERATORS(TTENSOR_STAMP_2)
@@ -120,11 +126,11 @@ template <class A, class B, class T> requires(operand<A> || operand<B> || operan
 template <class A, class B, class C> requires(operand<A> || operand<B> || operand<C>) TTENSOR_INLINE auto fma(A&& a, B&& b, C&& c) {
   return apply<fma_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
-template <operand_or_floating X> TTENSOR_INLINE auto leaky_relu(X&& x, double slope = 0.01) { return apply<leaky_relu_op>(static_cast<X&&>(x), slope); }
-template <operand_or_floating X> TTENSOR_INLINE auto elu(X&& x, double alpha = 1) { return apply<elu_op>(static_cast<X&&>(x), alpha); }
-template <scalar_kind A> TTENSOR_INLINE auto fabs(const A& a) { return apply<abs_op>(a); }
+template <function_operand_or_floating X> TTENSOR_INLINE auto leaky_relu(X&& x, double slope = 0.01) { return apply<leaky_relu_op>(static_cast<X&&>(x), slope); }
+template <function_operand_or_floating X> TTENSOR_INLINE auto elu(X&& x, double alpha = 1) { return apply<elu_op>(static_cast<X&&>(x), alpha); }
+template <class A> requires(scalar_kind<A> || short_float<A>) TTENSOR_INLINE auto fabs(const A& a) { return apply<abs_op>(a); }
 // max and min of two scalars of a kind, also where `using std::max` competes; of an array they are reductions
-template <class A> concept one_value = scalar_kind<A> || element_proxy<A>;
+template <class A> concept one_value = scalar_kind<A> || element_proxy<A> || short_float<A>;
 template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto max(const A& a, const B& b) { return apply<maximum_op>(a, b); }
 template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto min(const A& a, const B& b) { return apply<minimum_op>(a, b); }
 template <one_value A> TTENSOR_INLINE auto max(const A& a, const A& b) { return apply<maximum_op>(a, b); }
@@ -142,3 +148,19 @@ template <array_like E> auto eval(const E& e) {
 template <any_scalar A> auto eval(const A& a) { return expr::plain(a); }
 
 TTENSOR_END
+
+/// Limits of the scalars of transforms: those of the element type, as constants. Not noexcept: a mapped scalar owns memory.
+template <class S> requires ttensor::is_kind_v<S> struct std::numeric_limits<S> : std::numeric_limits<ttensor::elem_t<S>> {
+#define TTENSOR_LIMIT(name) \
+  static constexpr S name() { return S(std::numeric_limits<ttensor::elem_t<S>>::name()); }
+  TTENSOR_LIMIT(min)
+  TTENSOR_LIMIT(max)
+  TTENSOR_LIMIT(lowest)
+  TTENSOR_LIMIT(epsilon)
+  TTENSOR_LIMIT(round_error)
+  TTENSOR_LIMIT(infinity)
+  TTENSOR_LIMIT(quiet_NaN)
+  TTENSOR_LIMIT(signaling_NaN)
+  TTENSOR_LIMIT(denorm_min)
+#undef TTENSOR_LIMIT
+};

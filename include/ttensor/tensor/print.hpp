@@ -99,8 +99,9 @@ namespace print_detail {
 template <class O> concept character_stream = requires(O& o) { typename O::char_type; typename O::traits_type; };
 }
 /// Elements of plain arrays print as their numbers do.
-template <print_detail::character_stream O, class A> requires(array_like<A> || scalar_kind<A> || (element_proxy<A> && depth_v<scalar_t<A>> > 0)) O& operator<<(O& o, const A& a) {
-  o << to_string(a);
+template <print_detail::character_stream O, class A> requires(array_like<A> || scalar_kind<A> || (element_proxy<A> && !std::is_arithmetic_v<scalar_t<A>>)) O& operator<<(O& o, const A& a) {
+  if constexpr (number<scalar_t<A>> && element_proxy<A>) o << a.get();
+  else o << to_string(a);
   return o;
 }
 

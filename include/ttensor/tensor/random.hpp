@@ -76,6 +76,7 @@ template <int N, class L> std::array<basic_rng<L>, static_cast<std::size_t>(N)> 
 }
 /// n independent keys; vmap maps over them: vmap(f)(split(key, n), x).
 template <class L> std::vector<basic_rng<L>> split(const basic_rng<L>& key, index_t n) {
+  if (n < 0) raise<domain_error>("[split] " + to_message(n) + " keys; give 0 or more [TT-D13]");
   std::vector<basic_rng<L>> k;
   for (index_t i = 0; i < n; ++i) k.push_back(random_detail::child_key(key, random_detail::splits, static_cast<std::uint64_t>(i)));
   return k;
@@ -135,6 +136,7 @@ template <class T, std::size_t R, class L> auto integers(const basic_rng<L>& key
 }
 /// 0, ..., n - 1 in random order (Fisher and Yates).
 template <class L> auto permutation(const basic_rng<L>& key, index_t n) {
+  if (n < 0) raise<domain_error>("[permutation] of " + to_message(n) + " elements; give 0 or more [TT-D12]");
   return random_detail::draw<L>::template array<std::int64_t>(key, dims<1>{{n}}, [](std::uint64_t seed, std::int64_t* p, index_t count) {
     for (index_t i = 0; i < count; ++i) p[i] = i;
     for (index_t i = count - 1; i > 0; --i) {

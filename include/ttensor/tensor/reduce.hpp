@@ -208,7 +208,7 @@ template <int R> index_t reduced_count(const dims<R>& shape, const axis_set<R>& 
 
 template <class How> inline constexpr bool has_total = requires { typename How::has_total; };  // total(e): all axes, numbers, no count needed
 /// How: name; run<Columns>(e, shape, set) -> store of the reduced values; finish(scalar or tensor, elements reduced to one).
-template <class How, class A, class... O> auto reduce(const How& how, const A& a, const O&... o) {
+template <class How, class A, class... O> auto reduce_numbers(const How& how, const A& a, const O&... o) {
   const auto& e = expr::read(a);
   constexpr int R = rank_v<decltype(e)>, N = named_by<O...>();
   constexpr bool keep = (is_keep<O> || ...);
@@ -230,6 +230,17 @@ template <class How, class A, class... O> auto reduce(const How& how, const A& a
     else return how.finish(s.scalar(), count);
   }
 }
+/// A reduction that says in_float takes half and bfloat16 to float and only the result back: a mean may exist where the sum overflows.
+template <class How> inline constexpr bool runs_in_float = requires { typename How::in_float; };
+template <class T, class X> auto shortened(const X& x) {
+  if constexpr (array_like<X>) return tensor<reelem_t<scalar_t<X>, T>, rank_v<X>>(apply<cast_op<T>>(x));
+  else return apply<cast_op<T>>(x);
+}
+template <class How, class A, class... O> auto reduce(const How& how, const A& a, const O&... o) {
+  using T = elem_t<scalar_t<A>>;
+  if constexpr (runs_in_float<How> && detail::is_short_float<T>) return shortened<T>(reduce_numbers(how, apply<cast_op<float>>(a), o...));
+  else return reduce_numbers(how, a, o...);
+}
 template <class O> inline constexpr bool is_option = named<O> >= 0 || is_keep<O>;
 
 struct sum_how {
@@ -244,7 +255,8 @@ struct sum_how {
 };
 struct mean_how {
   static constexpr const char* name = "mean";
-  /// Sums of integers in double, of half and bfloat16 in float.
+  using in_float = void;
+  /// Sums of integers in double.
   template <bool Columns, class E> static auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     using T = elem_t<typename E::scalar>;
     return sum_how::run<Columns>(expr::operand<std::conditional_t<is_differentiable_v<T>, T, double>>(e), shape, set);

@@ -233,13 +233,18 @@ template <int R> using min_operator = extremum<min_op, R>;
 template <int R> using argmax_operator = arg_extremum<greater_op, R>;
 template <int R> using argmin_operator = arg_extremum<less_op, R>;
 
+/// Squares of real numbers, |z|^2 of complex ones.
+template <class E> auto squares(const E& e) {
+  return apply<std::conditional_t<is_complex_v<elem_t<scalar_t<E>>>, abs_square_op, square_op>>(e);
+}
 struct variance_how {
   static constexpr const char* name = "variance";
+  using in_float = void;
   template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     const auto a = array_detail::as_array(as_real(x));
     const auto centre = mean_how::finish(sum_kept(a, set), reduced_count(shape, set));
     const auto d = a - centre;
-    return sum_how::run<Columns>(apply<square_op>(d), shape, set);
+    return sum_how::run<Columns>(squares(d), shape, set);
   }
   template <class X> static X finish(X&& x, index_t n) { return mean_how::finish(static_cast<X&&>(x), n); }
 };
@@ -263,8 +268,9 @@ struct stddev_how : variance_how {
 };
 struct norm_how {
   static constexpr const char* name = "norm";
+  using in_float = void;
   template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-    return sum_how::run<Columns>(apply<square_op>(as_real(x)), shape, set);
+    return sum_how::run<Columns>(squares(as_real(x)), shape, set);
   }
   template <class X> static auto finish(X&& x, index_t) { return root(x); }
 };
@@ -284,17 +290,24 @@ template <bool Zero, int Flag> struct count_how {
 using max_how = operator_how<max_operator, false>;
 using min_how = operator_how<min_operator, false>;
 using prod_how = operator_how<product, false>;
-using logsumexp_how = operator_how<log_sum_exp_operator, true>;
+struct logsumexp_how : operator_how<log_sum_exp_operator, true> {
+  using in_float = void;
+};
 using argmax_how = operator_how<argmax_operator, false>;
 using argmin_how = operator_how<argmin_operator, false>;
 using count_nonzero_how = count_how<false, 0>;
 using any_how = count_how<false, 1>;
 template <template <int> class Op, class A> auto along(const A& a, index_t axis) {
-  auto e = as_real(as_expression(a));
-  constexpr int R = decltype(e)::rank;
-  axis_set<R> set;
-  set.reduced[shape::normalize_axis(axis, R, Op<R>::name)] = true;
-  return apply_array(Op<R>{set}, e);
+  using T = elem_t<scalar_t<A>>;
+  if constexpr (detail::is_short_float<T>) {
+    return shortened<T>(along<Op>(apply<cast_op<float>>(a), axis));
+  } else {
+    auto e = as_real(as_expression(a));
+    constexpr int R = decltype(e)::rank;
+    axis_set<R> set;
+    set.reduced[shape::normalize_axis(axis, R, Op<R>::name)] = true;
+    return apply_array(Op<R>{set}, e);
+  }
 }
 }  // namespace reduce_detail
 
