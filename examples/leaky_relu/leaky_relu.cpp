@@ -1,31 +1,11 @@
-// Adds an operator from outside the library: one struct and one function. It then fuses into loops with other operators and
-// works in grad, hvp and vmap, with whatever scalar the transforms pass.
+// The operator of leaky_relu.hpp, defined outside the library, fuses into loops with other operators and works in grad, hvp and
+// vmap, with whatever scalar the transforms pass.
 #include <ttensor/all.hpp>
 
 #include <cstdio>
 #include <iostream>
 
-namespace mine {
-namespace tt = ttensor;
-
-/// x for x > 0, else slope x
-struct leaky_relu_op : tt::real_elementwise<2> {      // two operands; integers become double
-  static constexpr const char* name = "leaky_relu";   // in explain and in messages
-  static constexpr unsigned reads(int) { return 3u; } // partials read both operands (bits 0 and 1), not the result (bit 2)
-
-  // The value: x and slope are numbers or SIMD packs.
-  template <class X, class S> TTENSOR_HD static constexpr auto primal(const X& x, const S& slope) {
-    return tt::ops::choose(tt::ops::is_greater(x, 0), x, tt::ops::times(slope, x));
-  }
-  // The derivatives with respect to x and slope: here they may be duals or expressions too, so second order needs no more code.
-  template <class X, class S, class Y> TTENSOR_HD static constexpr auto partials(const X& x, const S& slope, const Y&) {
-    const auto positive = tt::ops::is_greater(x, 0);
-    return tt::grads{tt::ops::choose(positive, 1, slope), tt::ops::choose(positive, 0, x)};
-  }
-};
-
-template <tt::operand X> auto leaky_relu(X&& x, double slope = 0.01) { return tt::apply<leaky_relu_op>(std::forward<X>(x), slope); }
-}  // namespace mine
+#include "leaky_relu.hpp"
 
 int main() {
   namespace tt = ttensor;

@@ -206,29 +206,6 @@ TEST_CASE("a repeated gradient takes no memory from the system") {
   for (int i = 0; i < 10; ++i) g = f(x);
   if (TTENSOR_KEEPS_BLOCKS) CHECK(tt::mem::stats.system == before);
 }
-namespace {
-int products = 0;
-template <class A, class B> auto counted_matmul(const A& a, const B& b) {
-  ++products;
-  return matmul(a, b);
-}
-}  // namespace
-TEST_CASE("auto holds a result: twelve residual layers call matmul twelve times") {
-  tt::tensor<double, 2> w(6, 6), x(3, 6);
-  for (int i = 0; i < 36; ++i) w.data()[i] = 0.01 * i;
-  for (int i = 0; i < 18; ++i) x.data()[i] = 0.1 * i - 1;
-  products = 0;
-  const auto c = cost_of([&] {
-    tt::grad([&](const auto& u) {
-      auto layer = [&](const auto& h) { return tt::eval(h + tanh(counted_matmul(h, u))); };
-      auto h = layer(x * u(0, 0));
-      for (int i = 1; i < 12; ++i) h = layer(h);
-      return sum(h);
-    })(w);
-  });
-  CHECK(products == 12);
-  CHECK(c.nodes <= 12 * 2 + 4);
-}
 TEST_CASE("threads differentiate at once") {
   const auto x = ramp(2000, -1, 1e-3);
   const auto w = ramp(2000, 0.5, 1e-4);

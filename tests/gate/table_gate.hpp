@@ -6,10 +6,12 @@
 #include <array>
 
 #include "body_gate.hpp"
+#include "../../examples/leaky_relu/leaky_relu.hpp"
 
 namespace gate {
 template <class... A, class... B> tt::type_list<A..., B...> joined(tt::type_list<A...>, tt::type_list<B...>);
-using all_other = decltype(joined(joined(joined(tt::all_ternary{}, tt::all_logical{}), tt::all_bitwise{}), tt::type_list<tt::cast_op<double>>{}));
+using extra = tt::type_list<tt::cast_op<double>, mine::leaky_relu_op>;  // the last from an example: it has the values of the library's
+using all_other = decltype(joined(joined(joined(tt::all_ternary{}, tt::all_logical{}), tt::all_bitwise{}), extra{}));
 
 /// What the body reads: the position of the operator in its list, and p + q x, r + s x of its operands.
 struct choice {

@@ -21,6 +21,18 @@ template <class T> void backward(const T* ct, T* gx, T* gz, const T* x, const T*
   const run::device_detail::slot_plan plan[2] = {{reinterpret_cast<char*>(gx), true, false}, {reinterpret_cast<char*>(gz), true, false}};
   run::device_back_flat<T>(gpu::on_stream{}, st, plan);
 }
+// An operator from outside the library, forward and backward.
+void outside(double* y, const double* x, double* gx, double* ct, index_t n) {
+  const auto e = test_programs::leaky(device_leaf<double, 1>{x, layout_map<1>::row_major({{n}})});
+  run::device_statement<std::remove_const_t<decltype(e)>, 1> value(e);
+  value.set_output(0, y);
+  run::device_map_flat(gpu::on_stream{}, y, value);
+  run::device_statement<std::remove_const_t<decltype(e)>, 2> st(e);
+  st.set_output(0, gx);
+  st.set_output(1, ct);
+  const run::device_detail::slot_plan plan[1] = {{reinterpret_cast<char*>(gx), true, false}};
+  run::device_back_flat<double>(gpu::on_stream{}, st, plan);
+}
 // The negative control: the same mathematics one element at a time. It must fail the checks.
 template <int = 0> __global__ void scalar_control(float* y, const float* x, const float* z, index_t n) {
   const index_t i = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -33,5 +45,6 @@ void all(float* y, double* w, index_t n) {
   forward(w, w, w, n);
   backward(y, y, y, y, y, n);
   backward(w, w, w, w, w, n);
+  outside(w, w, w, w, n);
   scalar_control<><<<1, 1>>>(y, y, y, n);
 }

@@ -11,16 +11,21 @@ bool is_fused(const ptx& p, long loads, long stores) {
 TEST_CASE("forward: x and z are loaded once, y is stored once") {
   const ptx all(PTX_FILE);
   CHECK(is_fused(all.kernels({"map_body", "linear_walkILi4"}), 2, 1));
-  CHECK(is_fused(all.kernels({"map_body", "linear_walkILi2"}), 2, 1));  // double
+  CHECK(is_fused(all.kernels({"map_body", "linear_walkILi2", "sqrt_op"}), 2, 1));  // double
 }
 TEST_CASE("backward: x, z, the cotangent, and the two gradients where they are added to") {
   const ptx all(PTX_FILE);
   CHECK(is_fused(all.kernels({"back_body", "linear_walkILi4"}), 5, 2));
-  CHECK(is_fused(all.kernels({"back_body", "linear_walkILi2"}), 5, 2));
+  CHECK(is_fused(all.kernels({"back_body", "linear_walkILi2", "sqrt_op"}), 5, 2));
+}
+TEST_CASE("an operator from outside the library: x and y; x, the cotangent and the gradient") {
+  const ptx all(PTX_FILE);
+  CHECK(is_fused(all.kernels({"map_body", "leaky_relu_op"}), 1, 1));
+  CHECK(is_fused(all.kernels({"back_body", "leaky_relu_op"}), 3, 1));
 }
 TEST_CASE("a statement is one entry; beside ours there are only the probe's and the control's") {
   const ptx all(PTX_FILE);
-  CHECK(all.entries() == 6);
+  CHECK(all.entries() == 8);
   CHECK(all.kernels({"nothing"}).entries() == 1);
 }
 TEST_CASE("negative control: a scalar kernel fails the same check") {

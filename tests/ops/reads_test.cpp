@@ -7,6 +7,8 @@
 #include <ttensor/all.hpp>
 #include <vector>
 
+#include "../../examples/leaky_relu/leaky_relu.hpp"
+
 namespace tt = ttensor;
 using D = tt::dual<double>;
 
@@ -82,6 +84,6 @@ TEST_CASE("reads names exactly what the partials depend on") {
   check_all(tt::all_ternary{});
   check_all(tt::all_logical{});
   check_all(tt::all_bitwise{});
-  check_all(tt::type_list<tt::absorb_op, tt::absorb2_op, tt::cast_op<double>, tt::reduce_detail::root_op>{});
+  check_all(tt::type_list<tt::absorb_op, tt::absorb2_op, tt::cast_op<double>, tt::reduce_detail::root_op, mine::leaky_relu_op>{});
   CHECK(checked >= 65);
 }

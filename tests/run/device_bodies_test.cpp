@@ -83,6 +83,7 @@ TEST_CASE("an operator from outside the library, forward and backward") {
     data<double> x(n), y(n), g(n);
     for (index_t i = 0; i < n; ++i) x.p[std::size_t(i)] -= 0.75;
     const auto e = test_programs::leaky(x.vec());
+    static_assert(program_of<std::remove_const_t<decltype(e)>>::length == 3);  // x, the slope and the operator: it fuses as the library's do
     run::device_map(loop{threads}, y.get(), e);
     run::device_backward(loop{threads}, e, static_cast<const double*>(nullptr), x.into(g.get()));
     int wrong = 0;

@@ -4,6 +4,8 @@
 #include <ttensor/ops/exponential.hpp>
 #include <ttensor/run/device_back.hpp>
 
+#include "../../examples/leaky_relu/leaky_relu.hpp"
+
 namespace test_programs {
 using namespace ttensor;
 
@@ -16,16 +18,6 @@ template <class X, class Z> auto chain(const X& x, const Z& z) {
   return let_node<0, std::remove_const_t<decltype(body)>, X, Z>{make_bundle(x, z), body};
 }
 
-/// Registered as a user would, outside the library.
-struct leaky_relu_op : elementwise<1> {
-  static constexpr const char* name = "leaky_relu";
-  static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {
-    return apply<where_op>(apply<greater_op>(a, 0), a, apply<mul_op>(0.125, a));
-  }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
-    return grads{apply<where_op>(apply<greater_op>(a, 0), A(1), A(0.125f))};
-  }
-};
-template <class X> auto leaky(const X& x) { return apply<leaky_relu_op>(x); }
+/// The operator of an example, not of the library.
+template <class X> auto leaky(const X& x) { return mine::leaky_relu(x, 0.125); }
 }  // namespace test_programs
