@@ -69,8 +69,8 @@ struct pow_op : elementwise<2> {
     const auto flat = ops::is_equal(y, 0), at_zero = ops::is_equal(x, 0);
     const auto dx = ops::choose(flat, 0, ops::times(y, apply<pow_op>(x, ops::choose(flat, 1, ops::minus(y, 1)))));
     const auto slope = ops::times(z, apply<log_op>(ops::choose(at_zero, 1, x)));
-    const auto dy = ops::choose(at_zero, ops::choose(ops::is_less(y, 0), ops::minus(z), 0), slope);
-    return grads{dx, dy};
+    if constexpr (is_complex_value_v<A> || is_complex_value_v<B>) return grads{dx, ops::choose(at_zero, 0, slope)};
+    else return grads{dx, ops::choose(at_zero, ops::choose(ops::is_less(y, 0), ops::minus(z), 0), slope)};
   }
 };
 /// sqrt(a^2 + b^2) without overflow. d/da = a / y, d/db = b / y; 0 at the origin
