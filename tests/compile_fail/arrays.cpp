@@ -47,3 +47,17 @@ auto both(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { retu
 auto complement(const tt::tensor<float, 1>& x) { return tt::eval(~x); }
 // twin:
 auto complement(const tt::tensor<int, 1>& x) { return tt::eval(~x); }
+
+// case: sums_of_masks
+// expect: masks are combined with && \|\| !; to calculate with them write to<int>\(mask\)
+// errors: 1
+auto votes(const tt::tensor<double, 1>& x) { return tt::eval((x > 1) + (x > 2)); }
+// twin:
+auto votes(const tt::tensor<double, 1>& x) { return tt::eval(tt::to<int>(x > 1) + tt::to<int>(x > 2) + (x > 3)); }
+
+// case: negated_mask
+// expect: masks are combined with && \|\| !
+// errors: 1
+auto negated(const tt::tensor<double, 1>& x) { return tt::eval(-(x > 1)); }
+// twin:
+auto negated(const tt::tensor<double, 1>& x) { return tt::eval(!(x > 1)); }
