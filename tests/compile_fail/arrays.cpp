@@ -71,3 +71,17 @@ void positive(tt::tensor<double, 1>& x) { x = where(x < 0, 0, x); }
 void twice(tt::tensor<double, 1>& x) { for (auto&& v : x) v *= 2.0; }
 // twin:
 void twice(tt::tensor<double, 1>& x) { for (tt::index_t i = 0; i < x.size(); ++i) x(i) *= 2.0; }
+
+// case: sums_of_masks
+// expect: masks are combined with && \|\| !; to calculate with them write to<int>\(mask\)
+// errors: 1
+auto votes(const tt::tensor<double, 1>& x) { return tt::eval((x > 1) + (x > 2)); }
+// twin:
+auto votes(const tt::tensor<double, 1>& x) { return tt::eval(tt::to<int>(x > 1) + tt::to<int>(x > 2) + (x > 3)); }
+
+// case: negated_mask
+// expect: masks are combined with && \|\| !
+// errors: 1
+auto negated(const tt::tensor<double, 1>& x) { return tt::eval(-(x > 1)); }
+// twin:
+auto negated(const tt::tensor<double, 1>& x) { return tt::eval(!(x > 1)); }

@@ -38,3 +38,24 @@ auto j = tt::jacrev([](const auto& z) { return z * z; }, tt::holomorphic)(C(3, 4
 auto t = tt::laplacian([](const auto& z) { return z * z; })(C(3, 4));
 // twin:
 auto t = tt::laplacian([](const auto& x) { return x * x; })(3.0);
+
+// case: function_of_real_numbers
+// expect: no form for complex numbers .*give it real\(z\), imag\(z\) or abs\(z\)
+// errors: 1
+auto later(const tt::tensor<C, 1>& z) { return tt::eval(log1p(z)); }
+// twin:
+auto later(const tt::tensor<C, 1>& z) { return tt::eval(log1p(abs(z))); }
+
+// case: order_of_complex_numbers
+// expect: no form for complex numbers \(they have no order\)
+// errors: 1
+auto positive(const tt::tensor<C, 1>& z) { return tt::eval(z > 0); }
+// twin:
+auto positive(const tt::tensor<C, 1>& z) { return tt::eval(real(z) > 0); }
+
+// case: function_of_real_numbers_inside_grad
+// expect: no form for complex numbers
+// errors: 1
+auto slope(const tt::tensor<C, 1>& z) { return tt::grad([](const auto& t) { return sum(maximum(t, 0.0)); })(z); }
+// twin:
+auto slope(const tt::tensor<C, 1>& z) { return tt::grad([](const auto& t) { return sum(maximum(real(t), 0.0)); })(z); }

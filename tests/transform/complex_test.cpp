@@ -78,6 +78,29 @@ TEST_CASE("functions to real numbers, and conj") {
   CHECK(near(tt::grad([](const auto& a) { return tt::abs(tt::mean(a)); })(z)(2), (points[0] + points[1] + points[2] + points[3]) / std::abs(points[0] + points[1] + points[2] + points[3]) / 4.0));
 }
 
+TEST_CASE("pow") {
+  const tt::tensor<C, 1> z{{C(1, 2), C(-3, 1), C(0.5, -4)}}, w{{C(2, 0), C(0.5, 1), C(-1, 0.25)}};
+  const tt::tensor<C, 1> y = pow(z, w), cube = pow(z, 3), root = pow(z, 0.5);
+  const auto dz = tt::grad([&](const auto& a) { return sum(real(pow(a, w))); })(z);
+  const auto dw = tt::grad([&](const auto& a) { return sum(real(pow(z, a))); })(w);
+  const auto t = tt::jvp([](const auto& a) { return pow(a, 3); }, z, z).y_dot;
+  for (int k = 0; k < 3; ++k) {
+    const C want = std::exp(w(k) * std::log(z(k)));
+    CHECK(near(y(k), want));
+    CHECK(near(cube(k), z(k) * z(k) * z(k), 1e-12));
+    CHECK(near(root(k), std::sqrt(z(k))));
+    CHECK(near(dz(k), std::conj(w(k) * want / z(k)), 1e-12));
+    CHECK(near(dw(k), std::conj(want * std::log(z(k))), 1e-12));
+    CHECK(near(t(k), 3.0 * cube(k), 1e-12));
+  }
+  const tt::tensor<C, 1> edge = pow(tt::tensor<C, 1>{{C(0), C(0), C(2)}}, tt::tensor<C, 1>{{C(0), C(2), C(0)}});
+  CHECK(edge(0) == C(1));
+  CHECK(edge(1) == C(0));
+  CHECK(edge(2) == C(1));
+  CHECK(tt::square(C(1, 2)) == C(-3, 4));
+  CHECK(tt::reciprocal(C(0, 2)) == C(0, -0.5));
+}
+
 TEST_CASE("norm, variance and stddev of complex numbers are real") {
   const tt::tensor<C, 1> c{{C(0, 1), C(0, -1)}}, z{{C(1, 2), C(-3, 1), C(0.5, -4)}};
   static_assert(std::is_same_v<decltype(norm(c)), double> && std::is_same_v<decltype(variance(c)), double> && std::is_same_v<decltype(stddev(c)), double>);

@@ -8,6 +8,7 @@ TTENSOR_HD_BEGIN
 struct promote_common;   // all operands to one element type
 struct promote_to_real;  // the same, integers to double
 template <class T> struct cast_op;
+struct real_op;
 template <class S> struct kind_rule;  // kind_rule<dual<T>>::apply<Op>(args...): specialised by each kind
 
 namespace expr {
@@ -36,11 +37,13 @@ template <class... A> using operand_elem_t = typename weaken<typename common_ele
 /// scalars as leaves, other expressions as copies. A: the argument's type as a forwarding reference deduces it.
 template <class T, class A, class D = std::remove_cvref_t<A>>
 inline constexpr bool fits_as_is_v = std::is_same_v<elem_t<scalar_t<D>>, T> && (array_object<D> || (expression<D> && !std::is_lvalue_reference_v<A>));
+/// Complex numbers become real only behind a refusal (ops/family.hpp).
+template <class T, class D> using conversion = std::conditional_t<is_complex_v<elem_t<scalar_t<D>>> && !is_complex_v<T>, real_op, cast_op<T>>;
 template <class T, class A> struct argument {
   using D = std::remove_cvref_t<A>;
   TTENSOR_INLINE static auto made(A&& a) {
     if constexpr (std::is_same_v<elem_t<scalar_t<D>>, T>) return as_expression(static_cast<A&&>(a));
-    else return make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
+    else return make_node<conversion<T, D>>(as_expression(static_cast<A&&>(a)));
   }
   using type = typename in_tree<decltype(made(std::declval<A>()))>::type;
   TTENSOR_INLINE static type take(std::remove_reference_t<A>& a) {

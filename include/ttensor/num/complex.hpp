@@ -65,7 +65,17 @@ TTENSOR_MATH_PART(arg, T)
 TTENSOR_MATH_PART(norm, T)  // re^2 + im^2
 TTENSOR_MATH_PART(conj, std::complex<T>)
 #undef TTENSOR_MATH_PART
-template <class T> inline std::complex<T> pow(const std::complex<T>& z, const std::complex<T>& w) { return std::pow(z, w); }
+/// exp(w log z); 1 for w = 0, and 0 for z = 0 where real(w) > 0.
+template <class T> inline std::complex<T> pow(const std::complex<T>& z, const std::complex<T>& w) {
+  if (w == T(0)) return T(1);
+  if (z == T(0) && w.real() > 0) return T(0);
+  return std::exp(w * std::log(z));
+}
+template <class T, int N> inline pack<std::complex<T>, N> pow(const pack<std::complex<T>, N>& z, const pack<std::complex<T>, N>& w) {
+  std::complex<T> y[N];
+  for (int i = 0; i < N; ++i) y[i] = math::pow(z[i], w[i]);
+  return pack<std::complex<T>, N>::load(y);
+}
 template <class T> inline std::complex<T> sigmoid(const std::complex<T>& z) { return T(1) / (T(1) + std::exp(-z)); }
 
 }  // namespace math

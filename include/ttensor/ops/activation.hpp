@@ -5,7 +5,7 @@
 TTENSOR_HD_BEGIN
 
 /// max(x, 0); derivative 0 at 0. NaN propagates.
-struct relu_op : elementwise<1> {
+struct relu_op : of_reals<elementwise<1>> {
   static constexpr bool even = true;
   static constexpr const char* name = "relu";
   static constexpr unsigned reads(int) { return 1u; }
@@ -13,7 +13,7 @@ struct relu_op : elementwise<1> {
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{when{ops::is_greater(a, 0)}}; }
 };
 /// x for x > 0, else slope x
-struct leaky_relu_op : real_elementwise<2> {
+struct leaky_relu_op : of_reals<real_elementwise<2>> {
   static constexpr const char* name = "leaky_relu";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 3u : 1u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& slope) {
@@ -26,7 +26,7 @@ struct leaky_relu_op : real_elementwise<2> {
   }
 };
 /// x for x > 0, else alpha expm1(x)
-struct elu_op : real_elementwise<2> {
+struct elu_op : of_reals<real_elementwise<2>> {
   static constexpr const char* name = "elu";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 3u : 1u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& alpha) {
@@ -39,7 +39,7 @@ struct elu_op : real_elementwise<2> {
   }
 };
 /// x Phi(x), Phi the normal distribution function (the form with erf); derivative Phi(x) + x phi(x)
-struct gelu_op : real_elementwise<1> {
+struct gelu_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "gelu";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
@@ -51,7 +51,7 @@ struct gelu_op : real_elementwise<1> {
   }
 };
 /// x sigmoid(x)
-struct silu_op : real_elementwise<1> {
+struct silu_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "silu";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {

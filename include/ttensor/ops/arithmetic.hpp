@@ -5,21 +5,21 @@
 
 TTENSOR_HD_BEGIN
 
-struct add_op : elementwise<2> {
+struct add_op : arithmetic<2> {
   static constexpr bool even = true;
   static constexpr const char* name = "add";
   static constexpr unsigned reads(int) { return 0; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a + b; }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) { return grads{unit{}, unit{}}; }
 };
-struct sub_op : elementwise<2> {
+struct sub_op : arithmetic<2> {
   static constexpr bool even = true;
   static constexpr const char* name = "sub";
   static constexpr unsigned reads(int) { return 0; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a - b; }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) { return grads{unit{}, minus_unit{}}; }
 };
-struct neg_op : elementwise<1> {
+struct neg_op : arithmetic<1> {
   static constexpr bool even = true;
   static constexpr const char* name = "neg";
   static constexpr unsigned reads(int) { return 0; }
@@ -47,7 +47,7 @@ template <class A, class B> TTENSOR_HD TTENSOR_INLINE constexpr auto product(con
 #endif
 }
 }  // namespace ops
-struct mul_op : elementwise<2> {
+struct mul_op : arithmetic<2> {
   static constexpr bool even = true;
   static constexpr const char* name = "mul";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
@@ -56,7 +56,7 @@ struct mul_op : elementwise<2> {
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) { return grads<B, A>{b, a}; }
 };
 /// Division. Integer division by zero gives 0.
-struct div_op : elementwise<2> {
+struct div_op : arithmetic<2> {
   static constexpr bool even = false;  // 0 / 0 behind the last element would raise an exception
   static constexpr const char* name = "div";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 6u; }

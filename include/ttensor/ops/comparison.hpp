@@ -12,19 +12,19 @@ struct not_equal_op : comparison {
   static constexpr const char* name = "not_equal";
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a != b; }
 };
-struct less_op : comparison {
+struct less_op : of_reals<comparison> {
   static constexpr const char* name = "less";
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a < b; }
 };
-struct less_equal_op : comparison {
+struct less_equal_op : of_reals<comparison> {
   static constexpr const char* name = "less_equal";
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a <= b; }
 };
-struct greater_op : comparison {
+struct greater_op : of_reals<comparison> {
   static constexpr const char* name = "greater";
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a > b; }
 };
-struct greater_equal_op : comparison {
+struct greater_equal_op : of_reals<comparison> {
   static constexpr const char* name = "greater_equal";
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a >= b; }
 };

@@ -27,6 +27,27 @@ template <int Arity> struct real_elementwise : elementwise<Arity> {
   template <class T> using to_real = std::conditional_t<is_differentiable_v<T>, T, double>;
   template <class... A> using operands = expr::for_each_operand<to_real<expr::operand_elem_t<A...>>, A...>;
 };
+namespace ops {
+// What is refused is refused with one sentence: behind it stands a type that compiles.
+template <class T> struct calculable {
+  static_assert(!std::is_same_v<T, bool>, "ttensor: masks are combined with && || !; to calculate with them write to<int>(mask)");
+  using type = std::conditional_t<std::is_same_v<T, bool>, int, T>;
+};
+template <class T> struct real_number {
+  static_assert(!is_complex_v<T>, "ttensor: this function has no form for complex numbers (they have no order); give it real(z), imag(z) or abs(z)");
+  using type = real_t<T>;
+};
+template <class Operands> struct real_numbers;
+template <class... T> struct real_numbers<type_list<T...>> { using type = type_list<typename real_number<T>::type...>; };
+}  // namespace ops
+/// Arithmetic: of numbers, not of masks.
+template <int Arity> struct arithmetic : elementwise<Arity> {
+  template <class... A> using operands = expr::for_each_operand<typename ops::calculable<expr::operand_elem_t<A...>>::type, A...>;
+};
+/// The same family without complex numbers.
+template <class Family> struct of_reals : Family {
+  template <class... A> using operands = typename ops::real_numbers<typename Family::template operands<A...>>::type;
+};
 /// Comparisons and logic: a mask, no derivative.
 struct comparison : elementwise<2> {
   static constexpr bool differentiable = false;

@@ -5,7 +5,7 @@
 TTENSOR_HD_BEGIN
 
 /// (a + h)^2 ~= a^2 + 2 a h
-struct square_op : elementwise<1> {
+struct square_op : arithmetic<1> {
   static constexpr bool even = true;
   static constexpr const char* name = "square";
   static constexpr unsigned reads(int) { return 1u; }
@@ -27,7 +27,7 @@ struct rsqrt_op : real_elementwise<1> {
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) { return grads{ops::times(-0.5, ops::times(y, ops::times(y, y)))}; }
 };
 /// cbrt(a + h) ~= y + h / (3 y^2); +inf at 0
-struct cbrt_op : real_elementwise<1> {
+struct cbrt_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "cbrt";
   static constexpr unsigned reads(int) { return 2u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::cbrt(x); }, a); }
@@ -69,12 +69,12 @@ struct pow_op : elementwise<2> {
     const auto flat = ops::is_equal(y, 0), at_zero = ops::is_equal(x, 0);
     const auto dx = ops::choose(flat, 0, ops::times(y, apply<pow_op>(x, ops::choose(flat, 1, ops::minus(y, 1)))));
     const auto slope = ops::times(z, apply<log_op>(ops::choose(at_zero, 1, x)));
-    const auto dy = ops::choose(at_zero, ops::choose(ops::is_less(y, 0), ops::minus(z), 0), slope);
-    return grads{dx, dy};
+    if constexpr (is_complex_value_v<A> || is_complex_value_v<B>) return grads{dx, ops::choose(at_zero, 0, slope)};
+    else return grads{dx, ops::choose(at_zero, ops::choose(ops::is_less(y, 0), ops::minus(z), 0), slope)};
   }
 };
 /// sqrt(a^2 + b^2) without overflow. d/da = a / y, d/db = b / y; 0 at the origin
-struct hypot_op : real_elementwise<2> {
+struct hypot_op : of_reals<real_elementwise<2>> {
   static constexpr const char* name = "hypot";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 5u : 6u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
@@ -87,7 +87,7 @@ struct hypot_op : real_elementwise<2> {
   }
 };
 /// a + t (b - a), exactly a at t = 0 and b at t = 1.
-struct lerp_op : real_elementwise<3> {
+struct lerp_op : of_reals<real_elementwise<3>> {
   static constexpr const char* name = "lerp";
   static constexpr unsigned reads(int operand) { return operand == 2 ? 3u : 4u; }
   template <class A, class B, class T> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b, const T& t) {

@@ -6,7 +6,7 @@
 TTENSOR_HD_BEGIN
 
 /// -1, 0 or 1; NaN for NaN. Derivative 0 everywhere.
-struct sign_op : elementwise<1> {
+struct sign_op : of_reals<elementwise<1>> {
   static constexpr bool even = true;
   static constexpr const char* name = "sign";
   static constexpr bool differentiable = false;
@@ -36,7 +36,7 @@ struct abs_op : elementwise<1> {
 };
 
 /// Rounding: integers stay as they are; the derivative is 0.
-struct rounding : elementwise<1> {
+struct rounding : of_reals<elementwise<1>> {
   static constexpr bool differentiable = false;
   template <class A, class Y> static constexpr auto partials(const A&, const Y&) { return grads{no_partial{}}; }
 };
@@ -80,7 +80,7 @@ struct isfinite_op : predicate {
 };
 
 /// |a| with the sign of b: d/da = sign(a) sign(b), d/db = 0
-struct copysign_op : real_elementwise<2> {
+struct copysign_op : of_reals<real_elementwise<2>> {
   static constexpr const char* name = "copysign";
   static constexpr bool absorbs = false;
   static constexpr unsigned reads(int operand) { return operand == 0 ? 3u : 0u; }
@@ -93,7 +93,7 @@ struct copysign_op : real_elementwise<2> {
   }
 };
 /// x - trunc(x / y) y, the sign of x (C's fmod): d/dx = 1, d/dy = -trunc(x / y)
-struct fmod_op : elementwise<2> {
+struct fmod_op : of_reals<arithmetic<2>> {
   static constexpr const char* name = "fmod";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 0u : 3u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
@@ -107,7 +107,7 @@ struct fmod_op : elementwise<2> {
   }
 };
 /// x - floor(x / y) y, the sign of y (NumPy's %): d/dx = 1, d/dy = -floor(x / y). Integer remainder by zero gives 0.
-struct remainder_op : elementwise<2> {
+struct remainder_op : of_reals<arithmetic<2>> {
   static constexpr const char* name = "remainder";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 0u : 3u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {

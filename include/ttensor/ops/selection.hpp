@@ -26,7 +26,7 @@ struct where_op : elementwise<3> {
 };
 
 /// maximum(a, b): NaN propagates. At a tie each operand gets half of the gradient.
-struct maximum_op : elementwise<2> {
+struct maximum_op : of_reals<elementwise<2>> {
   static constexpr bool even = true;
   static constexpr const char* name = "maximum";
   static constexpr unsigned reads(int) { return 3u; }
@@ -42,7 +42,7 @@ struct maximum_op : elementwise<2> {
 };
 
 /// minimum(a, b): NaN propagates. At a tie each operand gets half of the gradient.
-struct minimum_op : elementwise<2> {
+struct minimum_op : of_reals<elementwise<2>> {
   static constexpr bool even = true;
   static constexpr const char* name = "minimum";
   static constexpr unsigned reads(int) { return 3u; }
@@ -57,7 +57,7 @@ struct minimum_op : elementwise<2> {
   }
 };
 /// fmax, fmin: a NaN operand is ignored. At a tie the first operand gets the whole gradient.
-template <class Better> struct ignoring_nan : elementwise<2> {
+template <class Better> struct ignoring_nan : of_reals<elementwise<2>> {
   static constexpr unsigned reads(int) { return 3u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto first(const A& a, const B& b) {
     return apply<logical_or_op>(apply<Better>(a, b), apply<not_equal_op>(b, b));
@@ -79,7 +79,7 @@ struct fmin_op : ignoring_nan<less_equal_op> {
   static constexpr const char* name = "fmin";
 };
 /// clamp(x, low, high) = minimum(maximum(x, low), high); on a boundary the gradient goes to x. NaN propagates.
-struct clamp_op : elementwise<3> {
+struct clamp_op : of_reals<elementwise<3>> {
   static constexpr bool even = true;
   static constexpr const char* name = "clamp";
   static constexpr unsigned reads(int) { return 7u; }

@@ -5,14 +5,14 @@
 TTENSOR_HD_BEGIN
 
 /// erf(a + h) ~= erf(a) + 2 / sqrt(pi) exp(-a^2) h
-struct erf_op : real_elementwise<1> {
+struct erf_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "erf";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::erf(x); }, a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(1.1283791670955126, apply<exp_op>(ops::minus(ops::times(a, a))))}; }
 };
 /// erfc(a + h) ~= erfc(a) - 2 / sqrt(pi) exp(-a^2) h
-struct erfc_op : real_elementwise<1> {
+struct erfc_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "erfc";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::erfc(x); }, a); }
@@ -31,7 +31,7 @@ struct xlogy_op : real_elementwise<2> {
   }
 };
 /// log(exp(a) + exp(b)). d/da = sigmoid(a - b), 0 where both are -inf
-struct logaddexp_op : real_elementwise<2> {
+struct logaddexp_op : of_reals<real_elementwise<2>> {
   static constexpr const char* name = "logaddexp";
   static constexpr unsigned reads(int) { return 7u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {

@@ -89,7 +89,7 @@ struct atanh_op : real_elementwise<1> {
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, ops::one_minus_square(a))}; }
 };
 /// atan2(y, x): the angle of the point (x, y). d/dy = x / r^2, d/dx = -y / r^2; 0 at the origin
-struct atan2_op : real_elementwise<2> {
+struct atan2_op : of_reals<real_elementwise<2>> {
   static constexpr const char* name = "atan2";
   static constexpr unsigned reads(int) { return 3u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {

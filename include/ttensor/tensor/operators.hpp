@@ -73,6 +73,9 @@ TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_2)
 #undef TTENSOR_BINARY
 #undef TTENSOR_APPLY_1
 #undef TTENSOR_APPLY_2
+/// Of one complex number, as of arrays of them.
+template <complex_number Z> auto square(const Z& z) { return apply<square_op>(z); }
+template <complex_number Z> auto reciprocal(const Z& z) { return apply<reciprocal_op>(z); }
 /// Bitwise operators; of real numbers one sentence, and the answer of another operator, so that nothing follows it.
 template <class Op, class... A> TTENSOR_INLINE auto bitwise(A&&... a) {
   if constexpr (!is_differentiable_v<expr::operand_elem_t<std::remove_cvref_t<A>...>>) {
