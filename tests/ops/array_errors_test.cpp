@@ -81,4 +81,10 @@ TEST_CASE("extents that cannot be") {
   CHECK_THROWS_AS(tt::uninitialized<char>(many, many / 2), tt::shape_error);
   CHECK_THROWS_AS((tt::tensor<double, 1>(many << 29)), tt::shape_error);
   CHECK(tt::tensor<double, 3>(many, many, 0).size() == 0);
+  double one = 1;
+  CHECK_THROWS_AS(tt::view(&one, {2, -2}), tt::shape_error);
+  CHECK_THROWS_AS(tt::normal<double>(tt::rng(1), {3, -1}), tt::shape_error);
+  CHECK_THROWS_AS(tt::arange(0.0, 1e300, 1.0), tt::shape_error);
+  CHECK_THROWS_AS(broadcast_to(tt::ones<double>(1), {many, many}), tt::shape_error);
+  CHECK_THROWS_AS(reshape(tt::zeros<double>(0), many, many), tt::shape_error);
 }

@@ -78,7 +78,7 @@ TEST_CASE("a transposed operand is tiled, a strided one general") {
   collapse(s.n, true);
   CHECK(classify(s.n) == plan_kind::general);
 }
-TEST_CASE("the longest axis takes the place of a short row, if there is a long one") {
+TEST_CASE("a longer axis takes the place of a short row, if there is one") {
   made m({40, 5, 3}, {{15, 3, 1}, {15, 3, 1}, {1, 0, 0}});
   collapse(m.n, true);
   turn_short_rows(m.n);

@@ -116,3 +116,18 @@ TEST_CASE_TEMPLATE("derivatives", H, half, bfloat16) {
   CHECK(tt::jvp([](const auto& t) { return norm(t); }, x, tt::tensor<H, 1>{1, 0}).y_dot == H(0.6));
   check_values<H>(tt::vmap([](const auto& t) { return 2 * exp(t) + 1; })(tt::tensor<H, 1>{0, 0}), {3, 3});
 }
+
+TEST_CASE_TEMPLATE("functions of a short float and a C++ number are of the short float, on both sides", T, tt::half, tt::bfloat16) {
+  const T h(2.5f);
+  const auto both = [&](const auto& f, double a, double b) {
+    static_assert(std::is_same_v<decltype(f(2, h)), T> && std::is_same_v<decltype(f(2.0, h)), T> && std::is_same_v<decltype(f(h, 2)), T> && std::is_same_v<decltype(f(h, 2.0)), T>);
+    CHECK(float(f(2, h)) == doctest::Approx(a).epsilon(0.01));
+    CHECK(float(f(2.0, h)) == float(f(2, h)));
+    CHECK(float(f(h, 2)) == doctest::Approx(b).epsilon(0.01));
+    CHECK(float(f(h, 2.0)) == float(f(h, 2)));
+  };
+  both([](const auto& x, const auto& y) { return tt::pow(x, y); }, 5.657, 6.25);
+  both([](const auto& x, const auto& y) { return maximum(x, y); }, 2.5, 2.5);
+  both([](const auto& x, const auto& y) { return minimum(x, y); }, 2, 2);
+  both([](const auto& x, const auto& y) { return fmod(x, y); }, 2, 0.5);
+}

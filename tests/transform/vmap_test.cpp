@@ -120,3 +120,14 @@ TEST_CASE("integers and masks are mapped as well") {
   CHECK(y.second(1, 0));
   CHECK(distance<1>(tt::vmap([](const auto& n, const auto& x) { return sum(where(n > 1, x, 0.0)); })(k, tensor<double, 2>(at_1(tt::range(0, 2)))), {2, 7}) == 0);
 }
+
+TEST_CASE("a dual whose tangent alone is mapped, in a costly function of a short array") {
+  for (const tt::index_t m : {3, 40})
+    for (const tt::index_t n : {1, 3, 9}) {
+      const tt::tensor<double, 1> x = sin(tt::to<double>(tt::arange(n)));
+      const tt::tensor<double, 2> v = reshape(tt::to<double>(tt::arange(m * n)), m, n);
+      const auto f = [&](const auto& z) { return tt::eval(exp(z) * x); };
+      const tt::tensor<double, 2> got = tt::vmap([&](const auto& t) { return tt::jvp(f, x, t).y_dot; })(v), want = exp(x) * x * v;
+      CHECK(tt::max(abs(got - want)) < 1e-10);
+    }
+}

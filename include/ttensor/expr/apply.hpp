@@ -98,7 +98,7 @@ template <class... A> struct weak_target { using type = void; };
 template <class A, class... R> struct weak_target<A, R...> { using type = typename decltype([] {
   using rest = typename weak_target<R...>::type;
   if constexpr (is_pack_v<A> && !std::is_same_v<typename pack_element<A>::type, bool>) return std::type_identity<A>{};
-  else if constexpr (is_complex_v<A>) return std::type_identity<A>{};
+  else if constexpr (is_complex_v<A> || detail::is_short_float<A>) return std::type_identity<A>{};
   else if constexpr (!std::is_void_v<rest> || !std::is_floating_point_v<A>) return std::type_identity<rest>{};
   else return std::type_identity<A>{};
 }())::type; };
@@ -106,7 +106,7 @@ TTENSOR_NO_EXEC_CHECK
 template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) adopt(const A& a) {
   if constexpr (!cpp_number<A> || is_complex_v<A> || std::is_void_v<Target> || std::is_same_v<A, bool>) return (a);
   else if constexpr (is_pack_v<Target>) return static_cast<typename pack_element<Target>::type>(a);
-  else if constexpr (std::is_integral_v<A> || is_complex_v<Target>) return static_cast<Target>(static_cast<real_t<Target>>(a));
+  else if constexpr (std::is_integral_v<A> || is_complex_v<Target> || detail::is_short_float<Target>) return static_cast<Target>(static_cast<real_t<Target>>(a));
   else return (a);
 }
 }  // namespace expr

@@ -9,12 +9,6 @@ TTENSOR_BEGIN
 struct add_op;
 struct sub_op;
 namespace merging {
-/// Number of the first of T... that is X.
-template <class X, class... T> constexpr int first_like() {
-  int i = 0, at = -1;
-  ((at = at < 0 && std::is_same_v<X, T> ? i : at, ++i), ...);
-  return at;
-}
 
 template <class L> inline constexpr bool is_array = false;
 template <class T, int R> inline constexpr bool is_array<whole_leaf<T, R>> = true;
@@ -34,7 +28,7 @@ template <int N> struct pattern {
 template <int N, int M> struct finder {
   pattern<N> p{};
   program_facts<M> f;
-  const void* id[M];    // of the operator; null for a load
+  int op[M];            // lowering::operator_numbers
   int group[N + 1];     // the first leaf of the same type; numbers are groups of their own, beyond N
   int addend;           // the array that is a summand of the whole, alone in it; -1 if there is none: it is taken to be another array
   int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same
@@ -43,8 +37,8 @@ template <int N, int M> struct finder {
     for (int i = 0; i < M; ++i) {
       kind[i] = i;
       for (int j = 0; j < i; ++j) {
-        if (id[i] != id[j] || kind[j] != j) continue;
-        bool equal = id[i] || group[f.at[i].slot] == group[f.at[j].slot];
+        if (op[i] != op[j] || kind[j] != j) continue;
+        bool equal = op[i] >= 0 || group[f.at[i].slot] == group[f.at[j].slot];
         for (int k = 0; k < f.at[i].arity; ++k) equal = equal && kind[f.at[i].operand[k]] == kind[f.at[j].operand[k]];
         if (equal) kind[i] = j;
       }
@@ -52,20 +46,20 @@ template <int N, int M> struct finder {
   }
   /// The only array leaf of instruction i and what it reads; -1: none, -2: several.
   constexpr int only_array(int i) const {
-    if (!id[i]) return group[f.at[i].slot] < N ? f.at[i].slot : -1;
+    if (op[i] < 0) return group[f.at[i].slot] < N ? f.at[i].slot : -1;
     int leaf = -1;
     for (int k = 0; k < f.at[i].arity; ++k)
       if (const int below = only_array(f.at[i].operand[k]); below != -1) leaf = leaf == -1 ? below : -2;
     return leaf;
   }
   constexpr void unify(int i, int j) {
-    if (!id[i]) p.same.v[f.at[i].slot] = p.same.v[f.at[j].slot];
+    if (op[i] < 0) p.same.v[f.at[i].slot] = p.same.v[f.at[j].slot];
     for (int k = 0; k < f.at[i].arity; ++k) unify(f.at[i].operand[k], f.at[j].operand[k]);
   }
   constexpr pattern<N> find() {
     int arrays = 0, operators = 0;
     for (int k = 0; k < N; ++k) p.same.v[k] = k, arrays += group[k] < N;
-    for (int i = 0; i < M; ++i) operators += id[i] != nullptr;
+    for (int i = 0; i < M; ++i) operators += op[i] >= 0;
     if (arrays >= 3 && operators >= arrays) {  // a formula of one array, such as a polynomial
       const int other = arrays > 3 ? addend : -1;
       for (int k = 0; k < N; ++k)
@@ -75,15 +69,15 @@ template <int N, int M> struct finder {
     }
     classify();  // else equal parts, such as the factors of (x - z) * (x - z)
     for (int i = M - 1; i >= 0; --i)
-      if (id[i] && kind[i] != i) unify(i, kind[i]);
+      if (op[i] >= 0 && kind[i] != i) unify(i, kind[i]);
     return p;
   }
 };
 template <int Root, class... Ins, class... L> constexpr auto find(program<Root, Ins...>, type_list<L...>) {
   constexpr int N = static_cast<int>(sizeof...(L)), M = static_cast<int>(sizeof...(Ins));
-  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}}, {lowering::id<operator_of_t<Ins>>...}, {}, -1};
+  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}}, {lowering::operator_number<Ins, Ins...>()...}, {}, -1};
   int k = 0;
-  ((s.group[k] = is_array<L> ? first_like<L, L...>() : N + k, ++k), ...);
+  ((s.group[k] = is_array<L> ? lowering::first_like<L, L...>() : N + k, ++k), ...);
   using last = operator_of_t<at_t<Root, type_list<Ins...>>>;
   if (std::is_same_v<last, add_op> || std::is_same_v<last, sub_op>)
     for (int j = 0; j < 2; ++j)
@@ -97,13 +91,12 @@ template <auto Same, int Root, class... Ins> struct merge<Same, program<Root, In
   using operators = type_list<operator_of_t<Ins>...>;
   static constexpr int M = static_cast<int>(sizeof...(Ins));
   static constexpr auto steps = [] {
-    lowering::draft_step from[] = {{lowering::id<operator_of_t<Ins>>, 0, lowering::facts_of(Ins{})}...};
+    lowering::draft_step from[] = {{lowering::operator_number<Ins, Ins...>(), lowering::facts_of(Ins{})}...};
     lowering::draft_steps<M> s;
-    lowering::draft d{s.at};
+    lowering::draft d{s.at, nullptr};
     int to[M] = {};
     for (int i = 0; i < M; ++i) {
       ins_facts& f = from[i].facts;
-      from[i].op = i;
       if (f.slot >= 0) f.slot = Same.v[f.slot];
       for (int k = 0; k < f.arity; ++k) f.operand[k] = to[f.operand[k]];
       to[i] = d.add(from[i]);

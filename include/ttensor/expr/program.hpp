@@ -44,27 +44,34 @@ template <int D, class Body, class... B> struct leaves_of<let_node<D, Body, B...
 template <class E> struct leaves_of<owned<E>> : leaves_of<E> {};
 
 // A program is made as numbers and becomes a type at the end: lists of types that grow by one would be a list for every instruction.
-template <class Op> inline constexpr char tag = 0;
-template <class Op> inline constexpr const void* id = &tag<Op>;  // stands for an operator
-template <> inline constexpr const void* id<void> = nullptr;     // for a load
+// No addresses of operators: UBSan's compiler does not take comparing them for constant.
 struct draft_step {
-  const void* id;
-  int op;  // number of the operator in a list of them
+  int op;  // number of the operator in a list of them, of the first of its kind there; -1: a load
   ins_facts facts;
 };
+template <class X, class... T> constexpr int first_like() {
+  int i = 0;
+  static_cast<void>(((__is_same(X, T) || (++i, false)) || ...));
+  return i;
+}
+/// For each operator the number of the first that is the same.
+template <class... Op> constexpr array<int, static_cast<int>(sizeof...(Op)) + 1> first_same(type_list<Op...>) { return {{first_like<Op, Op...>()..., 0}}; }
+/// The number of the first instruction of In's operator; -1 of a load.
+template <class In, class... Ins> constexpr int operator_number() {
+  return __is_same(operator_of_t<In>, void) ? -1 : first_like<operator_of_t<In>, operator_of_t<Ins>...>();
+}
 template <int Most> struct draft_steps {
   draft_step at[Most + 1]{};
   int length = 0, root = -1;
 };
 struct draft {
   draft_step* at;
+  const int* first;  // first_same of the operators
   int length = 0, slots = 0, operators = 0;
   /// The number of the instruction that computes the same as `s`.
   constexpr int add(draft_step s) {
     for (int i = 0; i < length; ++i) {
-      if (at[i].id != s.id) continue;
-      s.op = at[i].op;
-      bool same = at[i].facts.slot == s.facts.slot;
+      bool same = at[i].op == s.op && at[i].facts.slot == s.facts.slot;
       for (int k = 0; k < 4; ++k) same = same && at[i].facts.operand[k] == s.facts.operand[k];
       if (same) return i;
     }
@@ -80,7 +87,7 @@ struct scope {  // placeholders of this depth are instructions at[0], at[1], ...
 /// Adds the instructions of E; returns the number of the one that computes it. `operators`: those of E, in that order.
 template <class E> struct lower {  // a leaf: a new slot
   using operators = type_list<>;
-  static constexpr int run(draft& d, const scope*) { return d.add({id<void>, -1, {{-1, -1, -1, -1}, 0, d.slots++, false, false}}); }
+  static constexpr int run(draft& d, const scope*) { return d.add({-1, {{-1, -1, -1, -1}, 0, d.slots++, false, false}}); }
 };
 template <int D, int K, class S, int R> struct lower<let_arg<D, K, S, R>> {
   using operators = type_list<>;
@@ -94,7 +101,7 @@ template <class Op, class... A> struct lower<node<Op, A...>> {
   static constexpr int run(draft& d, const scope* s) {
     ins_facts f{{-1, -1, -1, -1}, 0, -1, false, false};
     ((f.operand[f.arity++] = lower<A>::run(d, s)), ...);
-    return d.add({id<Op>, d.operators++, f});
+    return d.add({d.first[d.operators++], f});
   }
 };
 template <int D, class Body, class... B> struct lower<let_node<D, Body, B...>> {
@@ -123,7 +130,8 @@ template <class E> struct program_of {
   using operators = typename lower<E>::operators;
   static constexpr auto steps = [] {
     draft_steps<leaves_of<E>::type::size + operators::size> s;
-    draft d{s.at};
+    const auto first = first_same(operators{});
+    draft d{s.at, first.v};
     s.root = lower<E>::run(d, nullptr);
     s.length = d.length;
     return s;

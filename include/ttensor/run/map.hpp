@@ -136,8 +136,11 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
 
     static unsigned constant_along(const cursor* c) {
       std::uint64_t still = 0;  // leaves with one value along a row
-      for (int l = 0; l < static_cast<int>(sizeof...(L)); ++l)
-        if (c[table::first(l + 1)].step == 0) still |= std::uint64_t(1) << l;
+      for (int l = 0; l < static_cast<int>(sizeof...(L)); ++l) {
+        bool one = true;  // of every plane: a dual's value may stand still where its tangent does not
+        for (int k = table::first(l + 1); k < table::first(l + 2); ++k) one = one && c[k].step == 0;
+        if (one) still |= std::uint64_t(1) << l;
+      }
       unsigned r = 0;
       for (int i = 0; i < M; ++i)
         if (facts.number[i] >= 0 && (facts.reads[i] & ~still) == 0) r |= 1u << facts.number[i];

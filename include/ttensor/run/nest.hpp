@@ -58,7 +58,7 @@ struct nest {
 /// Drops axes of extent 1, orders axes by the first plane's stride (largest outside), merges axes that every plane walks as one.
 void collapse(nest& s, bool reorder);
 
-/// A row of a few elements takes longer to begin than to compute: the longest axis takes its place, and planes that are strided then
+/// A row of a few elements takes longer to begin than to compute: the next longer axis takes its place, and planes that are strided then
 /// pass through tiles. For kernels that write their outputs; sums keep their order of additions.
 void turn_short_rows(nest& s);
 
@@ -97,12 +97,11 @@ TTENSOR_BODY void collapse(nest& s, bool reorder) {
 TTENSOR_BODY void turn_short_rows(nest& s) {
   const int in = s.rank - 1;
   if (in < 1 || s.extent[in] >= s.lanes) return;
-  int longest = in - 1;
-  for (int d = in - 2; d >= 0; --d)
-    if (s.extent[d] > s.extent[longest]) longest = d;
-  if (s.extent[longest] < 16) return;
-  std::swap(s.extent[longest], s.extent[in]);
-  for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[longest], s.plane[p].stride[in]);
+  int longer = in - 1;
+  while (longer >= 0 && s.extent[longer] < 16) --longer;
+  if (longer < 0) return;
+  std::swap(s.extent[longer], s.extent[in]);
+  for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[longer], s.plane[p].stride[in]);
 }
 TTENSOR_BODY plan_kind classify(const nest& s) {
   if (s.rank == 0) return plan_kind::flat;

@@ -38,9 +38,9 @@ template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, s
 template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   if (step == T(0)) raise<domain_error>("[arange] step 0; give a positive or negative step [TT-D01]");
   const double span = (static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step);
-  index_t n = span > 0 ? static_cast<index_t>(span) : 0;
+  index_t n = span > 0x1p62 ? index_t(1) << 62 : span > 0 ? static_cast<index_t>(span) : 0;
   if (static_cast<double>(n) < span) ++n;
-  tensor<T, 1> t(store<T>::make(n), dims<1>{{n}});
+  tensor<T, 1> t = uninitialized<T>(n);
   T* p = t.data();
   using C = compute_t<T>;
   for (index_t i = 0; i < n; ++i) p[i] = static_cast<T>(C(start) + static_cast<C>(i) * C(step));
@@ -49,7 +49,11 @@ template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
 template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
 /// n numbers from a to b, both included; integers are rounded down.
 template <class T> tensor<T, 1> linspace(T a, T b, index_t n) {
-  if constexpr (is_integer_v<T>) return to<T>(floor(linspace<double>(static_cast<double>(a), static_cast<double>(b), n)));
+  if constexpr (is_integer_v<T>) {
+    tensor<T, 1> t = to<T>(floor(linspace<double>(static_cast<double>(a), static_cast<double>(b), n)));
+    if (n > 1) t(n - 1) = b;
+    return t;
+  }
   tensor<T, 1> t = uninitialized<T>(n);
   T* p = t.data();
   using C = compute_t<T>;
@@ -70,14 +74,14 @@ template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, con
   dims<Q> e;
   for (int d = 0; d < Q; ++d) e[d] = n[d];
   using U = std::remove_const_t<T>;
-  return {store<U>::borrowed(const_cast<U*>(p), shape::size(e)), layout_map<Q>::row_major(e)};
+  return {store<U>::borrowed(const_cast<U*>(p), shape::elements(e)), layout_map<Q>::row_major(e)};
 }
 template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R], const index_t (&strides)[R]) {
   constexpr int Q = static_cast<int>(R);
   layout_map<Q> m{0, {}, {}};
   for (int d = 0; d < Q; ++d) m.extent[d] = n[d], m.stride[d] = strides[d];
   using U = std::remove_const_t<T>;
-  return {store<U>::borrowed(const_cast<U*>(p), shape::size(m.extent)), m};
+  return {store<U>::borrowed(const_cast<U*>(p), shape::elements(m.extent)), m};
 }
 
 TTENSOR_END

@@ -36,7 +36,7 @@ template <std::size_t R> dims<static_cast<int>(R)> shape_of(const index_t (&n)[R
 template <class Levels> struct draw {
   /// The array that fill(seed, T* to, elements) writes.
   template <class T, int R, class F> static tensor<T, R> array(const rng& key, const dims<R>& e, F&& fill) {
-    const index_t n = shape::size(e);
+    const index_t n = shape::elements(e);
     tensor<T, R> t(store<T>::make(n), e);
     if (n > 0) fill(key.seed, t.data(), n);
     return t;

@@ -77,6 +77,7 @@ template <array_like A> auto swapaxes(A&& a, index_t x, index_t y) {
 template <int Q, array_like A> auto broadcast_to(A&& a, const dims<Q>& to) {
   constexpr int R = rank_v<A>;
   static_assert(Q >= R, "ttensor: broadcast_to cannot remove axes");
+  shape::elements(to);  // may be asked for more than there can be
   return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) {
     layout_map<Q> r{m.offset, to, {}};
     for (int d = 0; d < R; ++d) {
@@ -144,8 +145,9 @@ template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
     else known *= to[d];
   }
   if (open_axis >= 0 && known != 0) to[open_axis] = n / known;
-  bool fits = shape::size(to) == n;
+  bool fits = true;
   for (int d = 0; d < Q; ++d) fits = fits && to[d] >= 0;
+  fits = fits && shape::elements(to) == n;
   if (!fits) raise<shape_error>("[reshape] " + to_message(n) + " elements do not fit the shape " + shape::text(asked) + "; the extents must multiply to them, one may be -1 [TT-S13]");
   auto on = [&](const auto& m) {
     auto r = layout_map<Q>::row_major(to);

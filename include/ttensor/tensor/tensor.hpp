@@ -137,14 +137,21 @@ template <class A> struct first_axis {
   using difference_type = index_t;
   A* array;
   index_t at;
-  mutable std::conditional_t<elements, value_type, char> read{};
   decltype(auto) operator*() const {
-    if constexpr (elements) return static_cast<const value_type&>(read = static_cast<const A&>(*array)(at));
-    else return (*array)(at);
+    if constexpr (!elements) return (*array)(at);
+    else if constexpr (depth_v<value_type> > 0) return static_cast<const A&>(*array)(at);
+    else return element();
   }
   first_axis& operator++() { return ++at, *this; }
   first_axis operator++(int) { return {array, at++}; }
   bool operator==(const first_axis& o) const { return at == o.at; }
+
+ private:
+  const value_type& element() const {
+    const A& a = *array;
+    if constexpr (requires { a.data(); }) return a.data()[at];
+    else return a.elements().data()[a.map().offset + at * a.map().stride[0]];
+  }
 };
 }  // namespace tensor_detail
 
@@ -198,6 +205,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   view_of(store<T> s, const layout_map<R>& m) : store_(static_cast<store<T>&&>(s)), map_(m) {}
   view_of(const view_of&) = default;
   view_of(view_of&& v) noexcept : store_(static_cast<store<T>&&>(v.store_)), map_(v.map_) { v.map_.extent = {}; }
+  view_of(view_of&& v) noexcept requires(R == 0) : store_(v.store_.alias()), map_(v.map_) {}  // has no extent that could say so
   template <class U> requires std::is_same_v<const U, S> view_of(const view_of<U, R>& v) : store_(v.elements().alias()), map_(v.map()) {}
 
   const layout_map<R>& map() const { return map_; }
