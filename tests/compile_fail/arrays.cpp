@@ -85,3 +85,24 @@ auto votes(const tt::tensor<double, 1>& x) { return tt::eval(tt::to<int>(x > 1) 
 auto negated(const tt::tensor<double, 1>& x) { return tt::eval(-(x > 1)); }
 // twin:
 auto negated(const tt::tensor<double, 1>& x) { return tt::eval(!(x > 1)); }
+
+// case: fixed_extents_that_do_not_broadcast
+// expect: extents of fixed tensors in this statement do not broadcast
+// errors: 1
+double total(const tt::fixed<double, 2, 2>& a, const tt::fixed<double, 3>& b) { return sum(a + b); }
+// twin:
+double total(const tt::fixed<double, 2, 3>& a, const tt::fixed<double, 3>& b) { return sum(a + b); }
+
+// case: fixed_extents_of_an_assignment
+// expect: extents of a fixed tensor differ from those of the expression
+// errors: 1
+void twice(tt::fixed<double, 3>& y, const tt::fixed<double, 2>& x) { y = 2 * x; }
+// twin:
+void twice(tt::fixed<double, 3>& y, const tt::fixed<double, 3>& x) { y = 2 * x; }
+
+// case: inner_extents_in_the_types
+// expect: matmul of arrays whose types have different inner extents
+// errors: 1
+auto product(const tt::fixed<double, 2, 3>& a, const tt::tensor<double, tt::extents<4, tt::dyn>>& b) { return matmul(a, b); }
+// twin:
+auto product(const tt::fixed<double, 2, 3>& a, const tt::tensor<double, tt::extents<3, tt::dyn>>& b) { return matmul(a, b); }

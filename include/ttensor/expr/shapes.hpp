@@ -53,6 +53,27 @@ template <class E> struct operand_extents {
   }
 };
 
+/// Leaves whose type shows their extents: fixed tensors.
+template <class L> concept shows_extents = requires { L::extent_parameter; };
+/// Whether the extents that the types of leaves show broadcast.
+template <class... L> constexpr bool extents_agree(type_list<L...>) {
+  bool ok = true;
+  if constexpr ((shows_extents<L> || ...)) {
+    array<index_t, 16> all{};  // from the last axis on
+    auto meet = [&]<class X>(std::type_identity<X>) {
+      if constexpr (shows_extents<X>)
+        for (int d = 0; d < X::rank; ++d) {
+          const index_t n = X::extent_parameter.at(X::rank - 1 - d);
+          if (n == 1) continue;
+          ok = ok && (all[d] == 0 || all[d] == n);
+          all[d] = n;
+        }
+    };
+    (meet(std::type_identity<L>{}), ...);
+  }
+  return ok;
+}
+
 #if defined(TTENSOR_BODY)
 struct operand_shape {
   index_t extent[16];

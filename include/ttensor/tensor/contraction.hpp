@@ -109,12 +109,26 @@ template <int R, class A, class B> void check_leading(const char* op, const layo
 template <class S, int R, int Q> tensor<S, Q> reshaped(tensor<S, R>&& t, const dims<Q>& e) { return tensor<S, Q>(static_cast<store<S>&&>(t.elements()), e); }
 }  // namespace contraction_detail
 
+namespace contraction_detail {
+/// The extent of axis d of A, from the last one on: dyn unless its type shows it.
+template <class A> constexpr index_t shown_extent(int d) {
+  if constexpr (requires { A::shape_parameter; }) return shape::extent_of<A::shape_parameter>(rank_v<A> - 1 - d);
+  else return static_cast<void>(d), dyn;
+}
+/// Whether the summed axes of a product may be of one extent.
+template <class A, class B> constexpr bool inner_extents_agree() {
+  const index_t k = shown_extent<A>(0), l = shown_extent<B>(rank_v<B> > 1 ? 1 : 0);
+  return k == dyn || l == dyn || k == l;
+}
+}  // namespace contraction_detail
+
 /// Inner product of two vectors: the sum of their products, one fused pass also over expressions.
 /// Shapes    a: (n,)   b: (n,)   ->   a scalar
 /// Types     the promoted type; short floats are summed in float, integers wrap
 /// Throws    shape_error [TT-S02]: [dot] inner extents differ: (3,) x (4,), 3 != 4
 template <array_like A, array_like B> auto dot(const A& a, const B& b) {
   static_assert(rank_v<A> == 1 && rank_v<B> == 1, "ttensor: dot takes two vectors; use matmul for matrices");
+  static_assert(contraction_detail::inner_extents_agree<A, B>(), "ttensor: dot of vectors whose types have different extents");
   const auto x = as_expression(a);
   const auto y = as_expression(b);
   const auto p = x.shape(), q = y.shape();
@@ -143,6 +157,7 @@ template <array_like A, array_like B> auto outer(const A& a, const B& b) {
 template <array_like A, array_like B> auto matmul(const A& a, const B& b) {
   constexpr int ra = rank_v<A>, rb = rank_v<B>;
   static_assert(ra > 0 && rb > 0, "ttensor: matmul takes vectors, matrices and stacks of them; multiply by a scalar with *");
+  static_assert(contraction_detail::inner_extents_agree<A, B>(), "ttensor: matmul of arrays whose types have different inner extents");
   if constexpr (ra == 1 && rb == 1) {
     const auto x = as_expression(a).shape(), y = as_expression(b).shape();
     if (x[0] != y[0]) contraction_detail::inner_extents("matmul", x, y, x[0], y[0]);

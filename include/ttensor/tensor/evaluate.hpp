@@ -71,6 +71,7 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
   using out_core = core_t<S>;
   static constexpr int rank = R, levels = batch_levels_v<S>, full_rank = rank + levels;
   static_assert(full_rank <= run::max_rank, "ttensor: at most 12 axes in one statement, vmap axes included");
+  static_assert(expr::extents_agree(leaves_of_t<E>{}), "ttensor: the extents of fixed tensors in this statement do not broadcast; they must be equal or 1, aligned from the right");
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
     using kernel = typename std::conditional_t<std::is_void_v<Kernel>, std::type_identity<run::map_kernel<(full_rank > 1), depth_v<S> == 0, program_of<E>, out_core, eval_detail::leaf_core<L>...>>,
