@@ -4,16 +4,12 @@
 // backward pass hands it over, scaled. Computing it later would mean to compute the values twice. Statements that are cheap
 // to recompute keep nothing instead.
 #pragma once
-#include "../ops/power.hpp"
+#include "../ops/family.hpp"
 #include "backward.hpp"
 
 TTENSOR_BEGIN
 namespace ad {
 
-template <class Op> inline constexpr bool is_costly_v = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, pow_op>;
-template <int K> constexpr bool costly(ld<K>) { return false; }
-template <class Op, int... I> constexpr bool costly(ins<Op, I...>) { return is_costly_v<Op>; }
-template <int Root, class... Ins> constexpr bool any_costly(program<Root, Ins...>) { return (costly(Ins{}) || ...); }
 /// to[i] = by * from[i], or to[i] += that; a zero absorbs what it meets.
 template <class X> TTENSOR_NOINLINE void scale(X* to, const X* from, index_t n, X by, bool add) {
   constexpr int N = native_width_v<X>;

@@ -27,6 +27,10 @@ template <int Arity> struct real_elementwise : elementwise<Arity> {
   template <class T> using to_real = std::conditional_t<is_differentiable_v<T>, T, double>;
   template <class... A> using operands = expr::for_each_operand<to_real<expr::operand_elem_t<A...>>, A...>;
 };
+/// Functions, as opposed to arithmetic: worth keeping rather than computing again.
+template <class Op> inline constexpr bool is_function_v = std::is_base_of_v<real_elementwise<Op::arity>, Op> || requires { requires Op::is_function; };
+template <> inline constexpr bool is_function_v<void> = false;
+template <int Root, class... Ins> constexpr bool any_function(program<Root, Ins...>) { return (is_function_v<operator_of_t<Ins>> || ...); }
 namespace ops {
 // What is refused is refused with one sentence: behind it stands a type that compiles.
 template <class T> struct calculable {

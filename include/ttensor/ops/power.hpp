@@ -49,6 +49,7 @@ template <class T> TTENSOR_HD constexpr T integer_power(T a, T n) {
 }  // namespace ops
 /// x^y. d/dx = y x^(y - 1), 0 for y = 0; d/dy = x^y log x, 0 at x = 0 for y >= 0, NaN for x < 0. Integers stay integers.
 struct pow_op : elementwise<2> {
+  static constexpr bool is_function = true;
   static constexpr const char* name = "pow";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 3u : 7u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {

@@ -125,6 +125,8 @@ template <class Prog, class Table, int First, int N, class... L> constexpr bool 
   for (int k = First; k < Table::count; ++k) fits = fits && Table::facts().v[k].bytes * N <= 64;
   return fits;
 }
+/// Programs of several duals: what a loop does once a row (tails, strided and short rows) calls one function instead of containing the program again.
+template <class Prog, class Value> inline constexpr bool stands_apart = !is_pack_v<Value> && Prog::length > 4;
 /// The leaf values of a statement: uniform ones were loaded before the loop, the others are loaded from p.
 template <int N, class... L> struct leaf_set {
   static constexpr int count = static_cast<int>(sizeof...(L));
@@ -286,6 +288,9 @@ template <class Table, int N> struct strip {
   /// All planes contiguous, n >= N: addresses are one index away from their planes. The pack that overlaps with the last one is computed
   /// and stored before that one is stored; before the loop it would read where the statement before has just written, modulo a page.
   template <int Unroll, class Compute, class Store> TTENSOR_INLINE static void flat(const places& p, index_t n, Compute&& compute, Store&& store) {
+    flat<Unroll>(p, n, compute, compute, store);
+  }
+  template <int Unroll, class Compute, class Last, class Store> TTENSOR_INLINE static void flat(const places& p, index_t n, Compute&& compute, Last&& compute_last, Store&& store) {
     const index_t last = n - N;
     index_t i = 0;
     if constexpr (Unroll > 1)
@@ -297,7 +302,7 @@ template <class Table, int N> struct strip {
     for (; i <= last; i += N) {
       const places q = plus(p, i);
       const auto v = compute(q);
-      if (TTENSOR_UNLIKELY(i > last - N && i != last)) store(compute(plus(p, last)), plus(p, last));
+      if (TTENSOR_UNLIKELY(i > last - N && i != last)) store(compute_last(plus(p, last)), plus(p, last));
       store(v, q);
     }
   }

@@ -8,8 +8,7 @@ namespace run {
 
 namespace map_detail {
 /// Operators worth skipping when their operands do not change along a row: divisions and functions.
-template <class Op> inline constexpr bool is_costly = std::is_base_of_v<real_elementwise<Op::arity>, Op> || std::is_same_v<Op, div_op>;
-template <> inline constexpr bool is_costly<void> = false;
+template <class Op> inline constexpr bool is_costly = is_function_v<Op> || std::is_same_v<Op, div_op>;
 }  // namespace map_detail
 
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel. Rows: the statement has
@@ -23,8 +22,9 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   using loop = strip<table, N>;
   using places = typename loop::places;
   static constexpr int outs = core_io<Out, N>::planes, planes = table::count, cost = planes + 2 * Prog::length;
+  static constexpr bool apart = stands_apart<Prog, out_value>;
   // Short programs over contiguous planes are limited by loop overhead, so they have a loop of their own.
-  static constexpr int unroll = Prog::length <= 8 ? 4 : Prog::length <= 24 ? 2 : 0;
+  static constexpr int unroll = Prog::length > 24 ? 0 : apart ? 1 : Prog::length <= 8 ? 4 : 2;
 
   static constexpr bool pads = fills_pack<Prog, table, 0, N, L...>();
 
@@ -35,13 +35,22 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   // What the loops call. No lambdas around functions: each function around the whole statement is the statement once more for the compiler.
   struct computed {
     const typename leaves::uniforms& u;
+    TTENSOR_INLINE out_value operator()(const places& p) const { return value(u, p); }
+  };
+  struct computed_apart {
+    const typename leaves::uniforms& u;
     TTENSOR_INLINE out_value operator()(const places& p) const {
-      typename sweeper::values v;
-      leaves::template load<table, Prog>(v, u, p);
-      sweeper::forward(v, typename sweeper::order{});
-      return convert_value<out_value>(at<Prog::root>(v));
+      if constexpr (apart) return value_apart(u, p);
+      else return value(u, p);
     }
   };
+  TTENSOR_INLINE static out_value value(const typename leaves::uniforms& u, char* const* p) {
+    typename sweeper::values v;
+    leaves::template load<table, Prog>(v, u, p);
+    sweeper::forward(v, typename sweeper::order{});
+    return convert_value<out_value>(at<Prog::root>(v));
+  }
+  TTENSOR_NOINLINE static out_value value_apart(const typename leaves::uniforms& u, char* const* p) { return value(u, p); }
   struct stored {
     TTENSOR_INLINE void operator()(const out_value& v, const places& p) const { core_io<Out, N>::store(v, p); }
   };
@@ -53,7 +62,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
         if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
       const places p = loop::at_addresses(int_list<K...>{}, at...);
       const auto u = leaves::template load_uniforms<table, Prog>(p.v);
-      loop::template flat<unroll>(p, n, computed{u}, stored{});
+      loop::template flat<unroll>(p, n, computed{u}, computed_apart{u}, stored{});
     }
     TTENSOR_INLINE static void run(char* const* at, index_t n) { run(at[K]..., n); }
     static void rows(const cursor* c, index_t n, const index_t* down, index_t rows) {
@@ -94,7 +103,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     cursor c[planes];
     for (int k = 0; k < planes; ++k) c[k] = from[k];
     auto compute = [&] {
-      if constexpr (!has_invariants()) return computed{u};
+      if constexpr (!has_invariants()) return computed_apart{u};
       else return typename invariants::computed_row{u, invariants::constant_along(from)};
     }();
     for (;;) {

@@ -50,11 +50,17 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   static constexpr accumulation sums{outs, 4 * block, sizeof(lane_t<total>) < 8 ? 32 : 256, 1024, reduce_detail::parts<Red, Out>::open, reduce_detail::parts<Red, Out>::merge};
   static constexpr int chains = Chains;
 
+  static constexpr bool apart = stands_apart<Prog, acc>;
   TTENSOR_INLINE static acc value(const uniforms& u, char* const* p) {
     typename sweeper::values v;
     leaves::template load<table, Prog>(v, u, p);
     sweeper::forward(v, typename sweeper::order{});
     return convert_value<acc>(at<Prog::root>(v));
+  }
+  TTENSOR_NOINLINE static acc value_apart(const uniforms& u, char* const* p) { return value(u, p); }
+  template <bool Often> TTENSOR_INLINE static acc value(const uniforms& u, char* const* p) {
+    if constexpr (apart && !Often) return value_apart(u, p);
+    else return value(u, p);
   }
   static constexpr bool pads = fills_pack<Prog, table, outs, N, L...>() && std::is_same_v<acc, pack<lane_t<acc>, N>>;
   template <class Planes> struct contiguous_run;
@@ -64,7 +70,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       const places p = loop::at_addresses(int_list<K...>{}, at...);
       const auto u = leaves::template load_uniforms<table, Prog>(p.v);
       if constexpr (pads)
-        if (TTENSOR_UNLIKELY(n < N)) return convert_value<total>(first_lanes(value(u, p), static_cast<int>(n)));
+        if (TTENSOR_UNLIKELY(n < N)) return convert_value<total>(first_lanes(value<false>(u, p), static_cast<int>(n)));
       return one_block<true>(u, p, nullptr, n, false);
     }
     template <class Place> TTENSOR_INLINE static total run(const Place* at, index_t n) { return run(address(at[K])..., n); }
@@ -140,29 +146,29 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       return convert_value<total>(a[0]);
     };
     if (tail != 0) {  // the last elements as one more pack whose other lanes are the identity
-      if (!Contiguous && TTENSOR_UNLIKELY(staged)) return convert_value<total>(first_lanes(value(u, p), static_cast<int>(tail)));
-      a[chains - 1] = last_lanes(value(u, jump(m - N)), static_cast<int>(tail));  // m < N: begins in the block before
+      if (!Contiguous && TTENSOR_UNLIKELY(staged)) return convert_value<total>(first_lanes(value<false>(u, p), static_cast<int>(tail)));
+      a[chains - 1] = last_lanes(value<false>(u, jump(m - N)), static_cast<int>(tail));  // m < N: begins in the block before
     }
     index_t i = 0;
     if constexpr (widens) {  // four steps at a time in acc
       total sum = convert_value<total>(a[chains - 1]);
       constexpr index_t steps = 4;
       for (; i + steps * chains * N <= m; i += steps * chains * N) {
-        static_for<chains>([&](auto j) { a[j()] = value(u, jump(i + j() * N)); });
-        for (index_t s = 1; s < steps; ++s) static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value(u, jump(i + (s * chains + j()) * N))); });
+        static_for<chains>([&](auto j) { a[j()] = value<Contiguous>(u, jump(i + j() * N)); });
+        for (index_t s = 1; s < steps; ++s) static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + (s * chains + j()) * N))); });
         sum = Red::combine(sum, fold_chains());
       }
-      for (; i + N <= m; i += N) sum = Red::combine(sum, convert_value<total>(value(u, jump(i))));
+      for (; i + N <= m; i += N) sum = Red::combine(sum, convert_value<total>(value<false>(u, jump(i))));
       return sum;
     }
     for (; i + chains * N <= m; i += chains * N)
-      static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value(u, jump(i + j() * N))); });
-    for (; i + N <= m; i += N) a[0] = Red::combine(a[0], value(u, jump(i)));
+      static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + j() * N))); });
+    for (; i + N <= m; i += N) a[0] = Red::combine(a[0], value<false>(u, jump(i)));
     return fold_chains();
   }
 
   // ---- across rows -------------------------------------------------------------------------------------------------------
-  static constexpr int group = widens && planes <= 3 ? 8 : planes <= 4 ? 4 : 2;
+  static constexpr int group = apart ? 1 : widens && planes <= 3 ? 8 : planes <= 4 ? 4 : 2;
   template <int Rows> struct row_table {  // the output, then the inputs of each row of a group
     static constexpr int count = outs + Rows * (planes - outs);
     static constexpr int own(int k) { return k < outs ? k : outs + (k - outs) % (planes - outs); }
@@ -174,7 +180,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
     }
   };
   template <int Rows> TTENSOR_INLINE static acc tree(const uniforms& u, char* const* p) {
-    if constexpr (Rows == 1) return value(u, p);
+    if constexpr (Rows == 1) return value<false>(u, p);
     else return Red::combine(tree<Rows / 2>(u, p), tree<Rows / 2>(u, p + Rows / 2 * (planes - outs)));
   }
   // Adds `groups` times `Rows` rows to the output row; the rows of a group are combined in a tree first.

@@ -46,11 +46,6 @@ auto collect(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& se
   // the innermost axis may be a batch axis, which is never reduced
   using kernel = typename reduce_detail::types<Red, Columns || (batch_levels_v<S> > 0), S, E>::kernel;
   const auto batch = batch_of<S>(e);
-  if constexpr (!Columns && batch_levels_v<S> > 0) {  // nothing to reduce but examples to keep: the row kernel would sum those
-    index_t reduced = 1;
-    for (int d = 0; d < E::rank; ++d) reduced *= set.reduced[d] ? shape[d] : 1;
-    if (reduced == 1) return ttensor::evaluate<Q>(expr::operand<elem_t<Q>>(e), shape);
-  }
   statement<Q, E, E::rank, kernel> st(e, batch, shape);
   index_t n = 1;
   for (int d = 0; d < E::rank; ++d) n *= set.reduced[d] ? 1 : shape[d];
