@@ -1,0 +1,57 @@
+// gradcheck: true for right derivatives, false for wrong ones, whatever the arguments are.
+#include <doctest/doctest.h>
+
+#include <ttensor/testing.hpp>
+
+#include <sstream>
+
+#include "../../examples/leaky_relu/leaky_relu.hpp"
+
+namespace tt = ttensor;
+using tt::tensor;
+
+namespace {
+template <class T> struct line {
+  tensor<T, 1> slope;
+  T offset;
+  double scale;
+};
+/// sin with a derivative that is wrong by the factor `by`, in both modes.
+template <class X> auto bent_sine(const X& x, double by) {
+  return tt::custom_jvp([](const auto& v) { return sin(v); }, [by](const auto& v, const auto& d) { return std::pair{sin(v), by * cos(v) * d}; })(x);
+}
+}  // namespace
+
+TEST_CASE("right derivatives: scalars, arrays, several arguments, trees, operators from outside") {
+  const tensor<double, 2> a{{0.3, -1.2, 2.0}, {0.7, 0.1, -0.4}};
+  const tensor<double, 1> b{0.5, 1.5, -2.5};
+  CHECK(tt::gradcheck([](auto x) { return exp(x) * sin(x); }, 0.7));
+  const auto r = tt::gradcheck([](const auto& x, const auto& y) { return matmul(x, y) / (1.0 + sum(y * y)); }, a, b);
+  CHECK(r);
+  CHECK(r.outputs == 2);
+  CHECK(r.inputs == 9);
+  CHECK(r.worst < 1e-9);
+  CHECK(r.entries.size() == 10);
+  CHECK(tt::gradcheck([](const auto& x) { return mine::leaky_relu(x, 0.2) * x; }, a));
+  CHECK(tt::gradcheck([](const auto& p, const auto& x) { return std::pair{sum(p.slope * x) * p.scale + p.offset, tanh(x)}; }, line<double>{b, 0.25, 3}, 2.0 * b));
+  CHECK(tt::gradcheck([](const auto& x) { return sum(x * x, 0); }, tt::to<float>(a)));
+  CHECK(tt::gradcheck([](const auto& x) { return log(x); }, 0.003));
+  CHECK(tt::gradcheck([](const auto& x) { return sum(x * x); }, tt::fixed<double, 2>{3, -4}));
+}
+
+TEST_CASE("wrong derivatives, and derivatives that are no numbers") {
+  std::ostringstream text;
+  std::streambuf* const before = std::clog.rdbuf(text.rdbuf());
+  const tensor<double, 1> x{0.1, 0.2, 0.3};
+  const auto r = tt::gradcheck([](const auto& v) { return bent_sine(v, 1.001); }, x);
+  const auto nan = tt::gradcheck([](const auto& v) { return tt::custom_jvp([](const auto& u) { return u * u; }, [](const auto& u, const auto& d) { return std::pair{u * u, d / 0.0 * 0.0}; })(v); }, 1.0);
+  std::clog.rdbuf(before);
+  CHECK(!r);
+  CHECK(r.worst > 0.9e-3);
+  CHECK(r.worst < 1.1e-3);
+  CHECK(r.entries[0].input == r.entries[0].output);
+  CHECK(!nan);
+  CHECK(nan.worst != nan.worst);
+  CHECK(text.str().find("3 x 3 derivatives DIFFER") != std::string::npos);
+  CHECK(tt::gradcheck([](const auto& v) { return bent_sine(v, 1.0); }, x));
+}
