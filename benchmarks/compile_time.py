@@ -37,6 +37,8 @@ ARRAY = (f"auto second(const ttensor::tensor<double, 1>& x) {{\n  auto f = [](co
 THIRD = ARRAY.replace("second", "third").replace("return ttensor::grad([=](const auto& v) { return sum(ttensor::grad(f)(v)); })(x)",
                                                    "auto g = [=](const auto& v) { return sum(ttensor::grad(f)(v)); };\n"
                                                    "  return ttensor::grad([=](const auto& v) { return sum(ttensor::grad(g)(v)); })(x)")
+HESSIAN = ARRAY.replace("second", "curvature").replace("return ttensor::grad([=](const auto& v) { return sum(ttensor::grad(f)(v)); })(x)", "return ttensor::hessian(f)(x)")
+MAPPED = HESSIAN.replace("tensor<double, 1>", "tensor<double, 2>").replace("ttensor::hessian(f)(x)", "ttensor::vmap(ttensor::hessian(f))(x)")
 
 RUNTIME = " (ttensor::runtime)"  # the common code declared only
 CASES = {
@@ -55,6 +57,8 @@ CASES = {
     "ttensor/all.hpp + third derivative of a number": "#include <ttensor/all.hpp>\n" + SCALAR,
     "ttensor/all.hpp + gradient of a gradient of an array": "#include <ttensor/all.hpp>\n" + ARRAY,
     "ttensor/all.hpp + third order of an array": "#include <ttensor/all.hpp>\n" + THIRD,
+    "ttensor/all.hpp + Hessian": "#include <ttensor/all.hpp>\n" + HESSIAN,
+    "ttensor/all.hpp + mapped Hessian": "#include <ttensor/all.hpp>\n" + MAPPED,
 }
 CASES.update({name + RUNTIME: "#define TTENSOR_RUNTIME\n" + text for name, text in list(CASES.items()) if name.startswith("ttensor") and "third" not in name and "of an array" not in name})
 CASES["cmake/ttensor_runtime.cpp"] = "#include <ttensor/runtime.hpp>\n"

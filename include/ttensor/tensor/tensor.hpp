@@ -387,7 +387,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   template <class E> tensor& accumulate(E&& e) {
     static_assert(rank_v<E> <= R, "ttensor: the right side of a compound assignment has more axes than the left");
     if (!(e.shape() == extent_))
-      raise<shape_error>("[assign] a compound assignment cannot change the shape " + shape::text(extent_) + " to " + shape::text(e.shape()) + " [TT-S07]");
+      raise<shape_error>("[assign] a compound assignment cannot change the shape " + shape::text(extent_) + " to " + shape::text(e.shape()) + "; write x = x + y for a result of another shape [TT-S07]");
     return *this = static_cast<E&&>(e);
   }
   store<S> store_;

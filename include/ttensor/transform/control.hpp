@@ -13,7 +13,7 @@ TTENSOR_BEGIN
 struct max_trips {
   index_t n;
   explicit max_trips(index_t n_) : n(n_) {
-    if (n < 0) raise<domain_error>("[max_trips] a bound of " + std::to_string(n) + " trips; give 0 or more [TT-D03]");
+    if (n < 0) raise<domain_error>("[max_trips] a bound of " + std::to_string(n) + " trips; give 0 or more [TT-D08]");
   }
 };
 
@@ -45,7 +45,7 @@ template <class M, class L> struct masked<M, basic_rng<L>> {
   using type = basic_rng<L>;
 };
 [[noreturn]] inline void parts_differ() {
-  raise<shape_error>("[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S12]");
+  raise<shape_error>("[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S26]");
 }
 template <class M, class T> T select(const M& m, const T& a, const T& b);
 template <class Struct, int I, class M, class A> auto select_field(const M& m, const A& a, const A& b) {
@@ -131,7 +131,7 @@ template <class T> requires tree::is_keys_v<T> struct slice_of<std::vector<T>> {
 template <class T> requires tree::is_aggregate_tree_v<T> struct slice_of<T> { using type = tree::rebind_t<tree::more_axes<-1>, T>; };
 inline void same_length(index_t& n, index_t k) {
   if (k >= 0 && n >= 0 && k != n)
-    raise<shape_error>("[scan] inputs have " + std::to_string(n) + " and " + std::to_string(k) + " slices along their first axes; give one length [TT-S13]");
+    raise<shape_error>("[scan] inputs have " + std::to_string(n) + " and " + std::to_string(k) + " slices along their first axes; give one length [TT-S27]");
   if (k >= 0) n = k;
 }
 template <class T> index_t length(const T& xs) {  // -1: no tensor inside

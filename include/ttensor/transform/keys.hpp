@@ -57,7 +57,7 @@ template <class Out, class K> Out map_examples(const std::vector<const K*>& each
     const std::size_t n = each.empty() ? out.size() : each[0]->size();
     for (const K* k : each)
       if (k->size() != n)
-        raise<shape_error>("[vmap] rows of " + std::to_string(n) + " and " + std::to_string(k->size()) + " keys; give every row one length [TT-S05]");
+        raise<shape_error>("[vmap] rows of " + std::to_string(n) + " and " + std::to_string(k->size()) + " keys; give every row one length [TT-S30]");
     for (std::size_t i = 0; i < n; ++i) {
       std::vector<const typename K::value_type*> column;
       for (const K* k : each) column.push_back(&(*k)[i]);

@@ -14,11 +14,11 @@ inline constexpr strict_t strict{};
 inline constexpr holomorphic_t holomorphic{};
 /// At most so many examples (vmap, per_sample_grad), tangents (jacfwd) or cotangents (jacrev) at once; never changes values.
 /// Without it vmap runs all examples at once and Jacobians one tangent or cotangent at a time; a pass with several costs more loops than
-/// a pass with one, so small chunks of a Jacobian gain nothing. Throws domain_error [TT-D02] for n < 1.
+/// a pass with one, so small chunks of a Jacobian gain nothing. Throws domain_error [TT-D07] for n < 1.
 struct chunk_size {
   index_t n;
   explicit chunk_size(index_t n_) : n(n_) {
-    if (n < 1) raise<domain_error>("[chunk_size] a chunk of " + to_message(n) + "; give 1 or more [TT-D02]");
+    if (n < 1) raise<domain_error>("[chunk_size] a chunk of " + to_message(n) + "; give 1 or more [TT-D07]");
   }
 };
 

@@ -205,7 +205,7 @@ template <int Axis> struct fill_room {
   const std::vector<void*>& at;
   std::size_t& k;
   template <class Y> Y operator()(const Y& y, std::type_identity<Y>) const {
-    if (k == at.size()) raise<shape_error>("[vmap] two chunks of examples give trees with different numbers of parts; leave chunk_size out [TT-S10]");
+    if (k == at.size()) raise<shape_error>("[vmap] two chunks of examples give trees with different numbers of parts; leave chunk_size out [TT-S29]");
     Y& all = *static_cast<Y*>(at[k++]);
     if constexpr (tree::is_keys_v<Y>) {
       all.insert(all.end(), y.begin(), y.begin() + part.count());
@@ -217,7 +217,7 @@ template <int Axis> struct fill_room {
       to.extent[a] = part.count();
       for (int d = 0; d < rank_v<Y>; ++d)
         if (d != a && to.extent[d] != all.shape()[d])
-          raise<shape_error>("[vmap] two chunks of examples give results of different shapes, " + shape::text(all.shape()) + " and " + shape::text(y.shape()) + "; leave chunk_size out [TT-S10]");
+          raise<shape_error>("[vmap] two chunks of examples give results of different shapes, " + shape::text(all.shape()) + " and " + shape::text(y.shape()) + "; leave chunk_size out [TT-S29]");
       auto from = y.as_leaf();
       from.map.extent[a] = part.count();
       statement_rule<scalar_t<Y>>::assign_region(all.elements(), to, expr::operand<elem_t<scalar_t<Y>>>(from));
