@@ -131,7 +131,8 @@ template <class Prog, class Value> inline constexpr bool stands_apart = !is_pack
 template <int N, class... L> struct leaf_set {
   static constexpr int count = static_cast<int>(sizeof...(L));
   using list = type_list<typename core_io<L, N>::value...>;
-  using uniforms = row_of<typename core_io<L, N>::value...>;  // by leaf; those of other leaves are never touched
+  struct none {};
+  using uniforms = std::conditional_t<(is_uniform_v<L> || ...), row_of<typename core_io<L, N>::value...>, none>;  // by leaf; those of other leaves are never touched
 
   /// Table: the plane_table of the output and these leaves. Place: a cursor or an address.
   template <class Table, class Prog, class Place> TTENSOR_INLINE static uniforms load_uniforms(const Place* c) {

@@ -109,12 +109,15 @@ template <int R, int Q> constexpr bool broadcast_into(dims<R>& a, const dims<Q>&
 }
 
 /// The axis in [0, rank) that a possibly negative axis names; axis_error otherwise.
-inline int normalize_axis(index_t axis, int rank, const char* op) {
+int normalize_axis(index_t axis, int rank, const char* op);
+#if defined(TTENSOR_BODY)
+TTENSOR_BODY int normalize_axis(index_t axis, int rank, const char* op) {
   if (TTENSOR_UNLIKELY(axis < -rank || axis >= rank))
     raise<axis_error>(message("[") + op + "] axis " + to_message(axis) + " is outside [-" + to_message(rank) + ", " +
                              to_message(rank) + "); give an axis of the array [TT-A01]");
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
+#endif
 }  // namespace shape
 
 /// axes{0, 2}: the axes a reduction works on; negative ones count from the end.

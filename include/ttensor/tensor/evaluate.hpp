@@ -88,7 +88,7 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
   using base = run::statement_planes<full_rank>;
 
   statement(const statement&) = delete;
-  TTENSOR_INLINE explicit statement(const E& e, const run::statement_type& type = constants) : base{type, plane_, holder_, own_} {
+  TTENSOR_INLINE explicit statement(const E& e, const run::statement_type& chosen = constants) : base{chosen, plane_, holder_, own_} {
     int k = outs;
     e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
       l.planes([&]<class T, int Q>(std::type_identity<T>, const ::ttensor::plane<Q>& p) __attribute__((always_inline)) {

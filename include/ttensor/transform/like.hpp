@@ -10,15 +10,27 @@ template <class A, class V> constexpr bool same_element() {
   if constexpr (cpp_number<T>) return true;  // weak: adopts the type
   else return std::is_same_v<elem_t<scalar_t<A>>, elem_t<scalar_t<T>>>;
 }
+struct leaf_names {  // for the message
+  const char *name, *what, *id;
+};
+[[noreturn]] void unlike_shapes(const leaf_names& names, const index_t* a, const index_t* v, int rank);
+[[noreturn]] void unlike_parts(const leaf_names& names, std::size_t a, std::size_t v);
+#if defined(TTENSOR_BODY)
+TTENSOR_BODY void unlike_shapes(const leaf_names& names, const index_t* a, const index_t* v, int rank) {
+  raise<shape_error>(message("[") + names.name + "] shape " + shape_text(a, rank) + " and " + names.what + " shape " + shape_text(v, rank) +
+                     " differ; give it the same shape [" + names.id + "]");
+}
+TTENSOR_BODY void unlike_parts(const leaf_names& names, std::size_t a, std::size_t v) {
+  raise<shape_error>(message("[") + names.name + "] a tree with " + to_message(static_cast<index_t>(a)) + " parts has a " + names.what + " with " +
+                     to_message(static_cast<index_t>(v)) + "; give one for each part [TT-S10]");
+}
+#endif
+template <class Op> inline constexpr leaf_names names_of{Op::name, Op::what, Op::id};
 /// Throws shape_error when the leaves of `v` differ from those of `a`; other structures and element types do not compile.
 /// Op gives the names for the message: Op::name, Op::what, Op::id.
 template <class Op, class A, class V> void require_like(const A& a, const V& v);
 template <class Op, class Struct, int I, class A, class V> void require_like_field(const A& a, const V& v) {
   if constexpr (!is_static_field_v<Struct, I>) require_like<Op>(field<I>(a), field<I>(v));
-}
-template <class Op> [[noreturn]] TTENSOR_NOINLINE void unlike_parts(std::size_t a, std::size_t v) {
-  raise<shape_error>(std::string("[") + Op::name + "] a tree with " + std::to_string(a) + " parts has a " + Op::what + " with " + std::to_string(v) +
-                     "; give one for each part [TT-S10]");
 }
 template <class Op, class A, class V> void require_like(const A& a, const V& v) {
   if constexpr (tensor_leaf<A> || scalar_leaf_type<A>) {
@@ -28,9 +40,7 @@ template <class Op, class A, class V> void require_like(const A& a, const V& v) 
       static_assert(rank_v<A> == rank_v<V>, "ttensor: a tangent or cotangent has another rank than its argument or result");
       static_assert(same_element<A, V>(), "ttensor: a tangent or cotangent has another element type than its argument or result; convert it with to<T>(x)");
       if constexpr (tensor_leaf<A> && tensor_leaf<V>)
-        if (!(a.shape() == v.shape()))
-          raise<shape_error>(std::string("[") + Op::name + "] shape " + shape::text(a.shape()) + " and " + Op::what + " shape " + shape::text(v.shape()) +
-                             " differ; give it the same shape [" + Op::id + "]");
+        if (const auto e = a.shape(), d = v.shape(); !(e == d)) unlike_shapes(names_of<Op>, e.v, d.v, rank_v<A>);
     }
   } else if constexpr (requires { std::tuple_size<A>::value; }) {
     constexpr std::size_t n = std::tuple_size_v<A>;
@@ -43,10 +53,10 @@ template <class Op, class A, class V> void require_like(const A& a, const V& v) 
   } else if constexpr (is_container_v<A>) {
     static_assert(is_container_v<V>, "ttensor: a tangent or cotangent has another structure than its argument or result");
     if constexpr (requires { a.has_value(); }) {
-      if (a.has_value() != v.has_value()) unlike_parts<Op>(a.has_value(), v.has_value());
+      if (a.has_value() != v.has_value()) unlike_parts(names_of<Op>, a.has_value(), v.has_value());
       if (a.has_value()) require_like<Op>(*a, *v);
     } else {
-      if (a.size() != v.size()) unlike_parts<Op>(a.size(), v.size());
+      if (a.size() != v.size()) unlike_parts(names_of<Op>, a.size(), v.size());
       for (std::size_t i = 0; i < a.size(); ++i) require_like<Op>(a[i], v[i]);
     }
   } else if constexpr (is_aggregate_tree_v<A>) {

@@ -1,0 +1,15 @@
+// Compiled with a user's flags and all warnings as errors, for the instruction set that every x86-64 processor has: optimised loops warn of
+// what headers that compile alone do not show.
+#include <ttensor/all.hpp>
+
+namespace tt = ttensor;
+using matrix = tt::tensor<double, 2>;
+
+double total(const tt::tensor<double, 1>& x) { return sum(x) + sum(x * 2.0 + 1.0); }
+auto columns(const matrix& x, double k) { return tt::eval(sum(x, 0) + sum(x * k, 0)); }
+auto rows(const tt::tensor<float, 2>& x) { return tt::eval(max(x, 1) + sum(x * 0.5 - 1.0, 1)); }
+auto products(const tt::tensor<int, 2>& x) { return tt::eval(prod(x, 0)); }
+auto chain(const matrix& x, const matrix& y) { return tt::eval(where(x > y, exp(-x * x) * 0.1, transpose(y))); }
+auto gradient(const matrix& x) { return tt::grad([](const auto& y) { return sum(exp(y * 3.0) / (1.0 + y)); })(x); }
+auto jacobian(const matrix& x) { return tt::jacfwd([](const auto& y) { return sum(exp(y * 3.0) / (1.0 + y), 0); })(x); }
+auto mapped(const matrix& x) { return tt::vmap([](const auto& y) { return sum(y * 3.0 + 1.0); })(x); }
