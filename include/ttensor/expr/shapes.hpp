@@ -54,24 +54,28 @@ template <class E> struct operand_extents {
 };
 
 /// Leaves whose type shows their extents: fixed tensors.
-template <class L> concept shows_extents = requires { L::extent_parameter; };
-/// Whether the extents that the types of leaves show broadcast.
-template <class... L> constexpr bool extents_agree(type_list<L...>) {
+template <class L> inline constexpr bool shows_extents_v = requires { L::extent_parameter; };
+/// Broadcasts the extents that the type of a leaf shows into `all`, from the last axis on, 0 where none was met; false when they do not fit.
+template <class L> constexpr bool meet_extents(index_t* all) {
   bool ok = true;
-  if constexpr ((shows_extents<L> || ...)) {
-    array<index_t, 16> all{};  // from the last axis on
-    auto meet = [&]<class X>(std::type_identity<X>) {
-      if constexpr (shows_extents<X>)
-        for (int d = 0; d < X::rank; ++d) {
-          const index_t n = X::extent_parameter.at(X::rank - 1 - d);
-          if (n == 1) continue;
-          ok = ok && (all[d] == 0 || all[d] == n);
-          all[d] = n;
-        }
-    };
-    (meet(std::type_identity<L>{}), ...);
+  if constexpr (shows_extents_v<L>) {
+    for (int d = 0; d < L::rank; ++d) {
+      const index_t n = L::extent_parameter.at(L::rank - 1 - d);
+      if (n == 1) continue;
+      ok = ok && (all[d] == 0 || all[d] == n);
+      all[d] = n;
+    }
   }
   return ok;
+}
+/// Whether the extents that the types of leaves show broadcast.
+template <class... L> constexpr bool extents_agree(type_list<L...>) {
+  if constexpr (!(false || ... || shows_extents_v<L>)) {
+    return true;
+  } else {
+    index_t all[16] = {};
+    return (meet_extents<L>(all) && ...);
+  }
 }
 
 #if defined(TTENSOR_BODY)
