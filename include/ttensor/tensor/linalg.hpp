@@ -69,7 +69,7 @@ struct triangular_solve_op {
   }
   template <int I, class Ct, class Y, class A, class B> auto vjp(const Ct& ct, const Y& z, const A& a, const B& b) const {
     const auto w = apply_array(triangular_solve_op{!lower}, contraction_detail::exchanged(a), ct);
-    if constexpr (I == 0) return static_cast<void>(b), in_triangle(apply<neg_op>(matmul_op::reduced_to(a.map.extent, w.as_leaf(), contraction_detail::exchanged(z))));
+    if constexpr (I == 0) return static_cast<void>(b), in_triangle(apply<neg_op>(matmul_op{}.reduced_to(a.map.extent, w.as_leaf(), contraction_detail::exchanged(z))));
     else return array_detail::fitted(w, b.map.extent);
   }
 
