@@ -117,3 +117,75 @@ TEST_CASE("matmul: float, half, complex") {
   CHECK(y(0, 0) == C(-1, 2));
   CHECK(y(0, 1) == C(0, 3));
 }
+TEST_CASE("prod, softmax, log_softmax: rows of a mask, both modes, second order") {
+  const vec on{0, 1};
+  const auto product = [&](const auto& a) { return sum(where(on > 0.0, prod(a, 1), 0.0)); };
+  for (const double bad : {inf, -inf, nan_value}) {
+    const mat x{{bad, 1}, {2, 3}};
+    CHECK(list(tt::grad(product)(x)) == L{0, 0, 3, 2});
+    CHECK(list(tt::jvp([](const auto& a) { return prod(a, 1); }, x, mat{{0, 0}, {1, 1}}).y_dot) == L{0, 5});
+    CHECK(list(tt::grad([&](const auto& a) { return sum(tt::grad(product)(a) * mat{{1, 2}, {3, 4}}); })(x)) == L{0, 0, 4, 3});
+    CHECK(list(tt::hvp(product, x, mat{{0, 0}, {1, 2}})) == L{0, 0, 2, 1});
+    CHECK(list(tt::jvp(tt::grad(product), x, mat{{5, 6}, {1, 2}}).y_dot) == L{0, 0, 2, 1});
+  }
+  CHECK(list(tt::jvp([](const auto& a) { return prod(a, 1); }, mat{{1, inf}, {0, inf}}, mat{{0, 1}, {0, 2}}).y_dot) == L{1, 0});
+  const auto shares = [](const auto& a) { return softmax(a, 1); };
+  const auto logs = [](const auto& a) { return log_softmax(a, 1); };
+  const auto of_row = [&](const auto& f) { return [&](const auto& a) { return sum(where(reshape(on, 2, 1) > 0.0, f(a) * mat{{1, 1}, {3, 1}}, 0.0)); }; };
+  for (const double bad : {inf, nan_value}) {
+    const mat x{{bad, 0}, {0, 0}};
+    CHECK(list(tt::grad(of_row(shares))(x)) == L{0, 0, 0.5, -0.5});
+    CHECK(list(tt::grad(of_row(logs))(x)) == L{0, 0, 1, -1});
+    CHECK(list(tt::jvp(shares, x, mat{{0, 0}, {4, 0}}).y_dot) == L{0, 0, 1, -1});
+    CHECK(list(tt::jvp(logs, x, mat{{0, 0}, {4, 0}}).y_dot) == L{0, 0, 2, -2});
+    CHECK(list(tt::hvp(of_row(logs), x, mat{{0, 0}, {1, 0}})) == L{0, 0, -1, 1});
+    CHECK(list(tt::hvp(of_row(shares), x, mat{{0, 0}, {1, 0}})) == L{0, 0, 0, 0});
+    CHECK(list(tt::grad([&](const auto& a) { return sum(tt::grad(of_row(logs))(a) * mat{{1, 2}, {1, 0}}); })(x)) == L{0, 0, -1, 1});
+  }
+}
+TEST_CASE("what absorbed before: sums, extrema, variance, norm, logsumexp, take, scatter_add") {
+  const vec on{0, 1};
+  const auto check = [&](const auto& f, const L& gradient, const L& tangent) {
+    for (const double bad : {inf, nan_value}) {
+      const mat x{{bad, 1}, {2, 4}};
+      CHECK(list(tt::grad([&](const auto& a) { return sum(where(on > 0.0, f(a), 0.0)); })(x)) == gradient);
+      CHECK(list(tt::jvp([&](const auto& a) { return tt::eval(f(a)); }, x, mat{{0, 0}, {0, 1}}).y_dot) == tangent);
+    }
+  };
+  check([](const auto& a) { return sum(a, 1); }, L{0, 0, 1, 1}, L{0, 1});
+  check([](const auto& a) { return mean(a, 1); }, L{0, 0, 0.5, 0.5}, L{0, 0.5});
+  check([](const auto& a) { return max(a, 1); }, L{0, 0, 0, 1}, L{0, 1});
+  check([](const auto& a) { return max(a, 1, tt::with_index).values; }, L{0, 0, 0, 1}, L{0, 1});
+  check([](const auto& a) { return variance(a, 1); }, L{0, 0, -1, 1}, L{0, 1});
+  check([](const auto& a) { return stddev(a, 1); }, L{0, 0, -0.5, 0.5}, L{0, 0.5});
+  check([](const auto& a) { return norm(a * mat{{1, 1}, {0, 1}}, 1); }, L{0, 0, 0, 1}, L{0, 1});
+  check([](const auto& a) { return 3.0 * logsumexp(a * mat{{1, 1}, {0, 0}}, 1) + a(tt::all, 1); }, L{0, 0, 0, 1}, L{0, 1});
+  check([](const auto& a) { return take(a, 1, 1); }, L{0, 0, 0, 1}, L{0, 1});
+  check([](const auto& a) { return scatter_add(vec{0, 0}, 0, tt::tensor<std::int64_t, 1>{0, 1}, a(tt::all, 1)); }, L{0, 0, 0, 1}, L{0, 1});
+}
+TEST_CASE("triangular_solve of a singular matrix, cholesky with an inf on the diagonal") {
+  // z = (b0, (b1 - 3 b0) / 0)
+  const mat singular{{1, 0}, {3, 0}};
+  const vec b{1, 1};
+  const auto of_b = [&](const auto& x) { return triangular_solve(singular, x); };
+  const auto of_a = [&](const auto& a) { return triangular_solve(a, b); };
+  CHECK(list(tt::grad([&](const auto& x) { return of_b(x)(0); })(b)) == L{1, 0});
+  CHECK(list(tt::jvp(of_b, b, vec{0, 0}).y_dot) == L{0, 0});
+  CHECK(list(tt::jvp(of_b, b, vec{0, 1}).y_dot) == L{0, inf});
+  CHECK(list(tt::grad([&](const auto& a) { return of_a(a)(0); })(singular)) == L{-1, 0, 0, 0});
+  CHECK(list(tt::jvp(of_a, singular, mat{{0, 0}, {0, 0}}).y_dot) == L{0, 0});
+  CHECK(list(tt::jvp(of_a, singular, mat{{0, 0}, {1, 0}}).y_dot) == L{0, -inf});
+  CHECK(list(tt::jvp(of_a, mat{{1, 0}, {3, 1}}, mat{{0, inf}, {1, 0}}).y_dot) == L{0, -1});  // the other triangle is not read
+  CHECK(list(tt::hvp([&](const auto& a) { return of_a(a)(0); }, singular, mat{{1, 0}, {0, 0}})) == L{2, 0, 0, 0});
+  CHECK(list(tt::grad([&](const auto& a) { return sum(tt::grad([&](const auto& c) { return of_a(c)(0); })(a) * mat{{1, 2}, {2, 2}}); })(singular)) == L{2, 0, 0, 0});
+  // one of two matrices is singular and masked
+  const tt::tensor<double, 3> two{{{0, 0}, {0, 0}}, {{2, 0}, {0, 4}}};
+  const auto mask = tt::tensor<double, 3>(reshape(vec{0, 1}, 2, 1, 1)) > 0.0;
+  CHECK(list(tt::grad([&](const auto& x) { return sum(where(mask, triangular_solve(two, x), 0.0)); })(mat{{1}, {1}})) == L{0.5, 0.25});
+  CHECK(list(tt::grad([&](const auto& a) { return sum(where(mask, triangular_solve(a, mat{{1}, {1}}), 0.0)); })(two)) == L{0, 0, 0, 0, -0.25, 0, -0.125, -0.0625});
+  const mat p{{4, 0}, {0, inf}};
+  CHECK(list(tt::grad([](const auto& a) { return cholesky(a)(0, 0); })(p)) == L{0.25, 0, 0, 0});
+  CHECK(list(tt::jvp([](const auto& a) { return cholesky(a); }, p, mat{{1, 0}, {0, 0}}).y_dot) == L{0.25, 0, 0, 0});
+  CHECK(list(tt::jvp([](const auto& a) { return cholesky(a); }, p, mat{{0, 0}, {0, 0}}).y_dot) == L{0, 0, 0, 0});
+  CHECK(list(tt::hvp([](const auto& a) { return cholesky(a)(0, 0); }, p, mat{{1, 0}, {0, 0}})) == L{-1.0 / 32, 0, 0, 0});
+}
