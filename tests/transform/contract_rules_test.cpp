@@ -146,6 +146,49 @@ TEST_CASE("rule 20: no_grad outside a transform is ignored, inside it is obeyed"
     return c * x;
   })(2.0) == 4);
 }
+TEST_CASE("rule 20: forward mode cannot obey no_grad, so a guard inside it is an error") {
+  const auto f = [](const auto& x) {
+    auto c = x;
+    {
+      const no_grad inside;
+      c = x * x;
+    }
+    return sum(c * x);
+  };
+  const auto text = [](const auto& call) {
+    try {
+      call();
+    } catch (const level_error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const auto refused = [&](const auto& call) { return text(call).find("[TT-L04]") != std::string::npos; };
+  CHECK(refused([&] { return tt::jvp(f, v, v); }));
+  CHECK(refused([&] { return tt::hvp(f, v, v); }));
+  CHECK(refused([&] { return tt::jacfwd(f)(v); }));
+  CHECK(refused([&] { return tt::hessian(f)(v); }));
+  CHECK(refused([&] { return tt::laplacian(f)(v); }));
+  CHECK(refused([&] { return tt::grad([&](const auto& x) { return tt::jvp(f, x, v).y_dot; })(v); }));
+  CHECK(refused([&] { return tt::vmap([&](auto s) { return tt::jvp(f, v * s, v).y_dot; })(v); }));
+  CHECK(text([&] { return tt::jvp(f, v, v); }).find("stop_gradient") != std::string::npos);
+  // the level is gone after the exception: reverse mode obeys, also inside vmap, and so does its linearization
+  CHECK(equal(tt::grad(f)(v), vec{1, 4, 9}));
+  CHECK(tt::linearize(f, v).lin(v) == 36);
+  CHECK(equal(tt::vmap([&](auto s) { return sum(tt::grad(f)(tt::eval(v * s))); })(v), vec{14, 56, 126}));
+  CHECK(equal(tt::vmap([](auto s) { const no_grad inside; return s * s; })(v), vec{1, 4, 9}));
+  CHECK(tt::grad([](auto x) {
+    auto c = x;
+    {
+      const no_grad inside;  // older than the jvp
+      c = tt::jvp(cube, x, 1.0).y_dot;
+    }
+    return c * x;
+  })(2.0) == 12);
+  const no_grad outside;
+  CHECK(tt::jvp(cube, 2.0, 1.0).y_dot == 12);
+  CHECK(tt::jacfwd(cube)(2.0) == 12);
+}
 TEST_CASE("rule 22: kinks, the same in forward and reverse, scalars and arrays") {
   constexpr double inf = std::numeric_limits<double>::infinity();
   CHECK(slope([](auto x) { return abs(x); }, 0.0) == 0);

@@ -111,5 +111,64 @@ template <class T> void multiply_plain(const product& s, const T* a, const T* b,
   }
 }
 
+/// The same, where an exact zero of a (zeros & 1) or of b (zeros & 2) gives 0 with inf and NaN too.
+template <class T> void multiply_absorbing(const product& s, unsigned zeros, const T* a, const T* b, T* c) {
+  for (index_t i = 0; i < s.m; ++i)
+    for (index_t j = 0; j < s.n; ++j) {
+      T total = s.add ? c[i * s.c_row + j] : T(0);
+      for (index_t p = 0; p < s.k; ++p) {
+        const T x = a[i * s.a_row + p * s.a_col], y = b[p * s.b_row + j * s.b_col];
+        if (!((zeros & 1 && x == T(0)) || (zeros & 2 && y == T(0)))) total = T(total + x * y);
+      }
+      c[i * s.c_row + j] = total;
+    }
+}
+
+/// Whether there is an inf or a NaN in a matrix of numbers: zero times any other is zero.
+template <class T> bool any_infinite(const T* x, index_t rows, index_t cols, index_t row, index_t col) {
+  if (cols == 1 || (col != 1 && row == 1)) std::swap(rows, cols), std::swap(row, col);
+  for (index_t i = 0; i < rows; ++i, x += row) {
+    index_t j = 0;
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+      constexpr index_t N = matmul_detail::tile_of<T>::lanes;
+      using V = pack<T, matmul_detail::tile_of<T>::lanes>;
+      const V zero = V(T(0));
+      V sum[4] = {zero, zero, zero, zero};
+      if (col == 1) {
+        for (; j + 4 * N <= cols; j += 4 * N)
+          TTENSOR_UNROLL for (int q = 0; q < 4; ++q) sum[q] = fma(V::load(x + j + q * N), zero, sum[q]);
+        for (; j + N <= cols; j += N) sum[0] = fma(V::load(x + j), zero, sum[0]);
+      }
+      const V total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+      if (any_lane(total != total)) return true;
+    }
+    for (; j < cols; ++j)
+      if (const T d = T(x[j * col] - x[j * col]); d != d) return true;
+  }
+  return false;
+}
+namespace matmul_detail {
+/// Computes the NaN among the results again.
+template <class T> TTENSOR_NOINLINE void absorb_again(const product_nest& s, unsigned zeros, const T* a, const T* b, T* c, index_t size) {
+  index_t first = 0;
+  while (first < size && c[first] == c[first]) ++first;
+  if (first == size) return;
+  scratch<T> again(size);
+  each_product(s, [&](const product& one, index_t i, index_t j, index_t k) { multiply_absorbing(one, zeros, a + i, b + j, again.data() + k); });
+  for (index_t i = first; i < size; ++i)
+    if (c[i] != c[i]) c[i] = again.data()[i];
+}
+}  // namespace matmul_detail
+
+/// c holds the `size` results of a nest, of which an operand is a tangent or cotangent (bits of `zeros`): its exact zeros absorb. Zero times inf or NaN
+/// is NaN, so it takes a NaN among the results and an inf or a NaN in the other operand; one pass over the smaller of the two finds it.
+template <class T> TTENSOR_NOINLINE void absorb_zeros(const product_nest& s, unsigned zeros, const T* a, const T* b, T* c, index_t size) {
+  const product& p = s.inner;
+  const bool look_before = s.rank == 0 && (zeros & 1 ? p.k * p.n : 0) + (zeros & 2 ? p.m * p.k : 0) < size;
+  if (look_before ? (zeros & 1 && any_infinite(b, p.k, p.n, p.b_row, p.b_col)) || (zeros & 2 && any_infinite(a, p.m, p.k, p.a_row, p.a_col))
+                  : any_infinite(c, 1, size, size, 1))
+    matmul_detail::absorb_again(s, zeros, a, b, c, size);
+}
+
 }  // namespace run
 TTENSOR_END

@@ -1,7 +1,7 @@
 // Cholesky factor and triangular substitution of one matrix of numbers. Large ones go block by block through the matrix product.
 #pragma once
 #include <cmath>  // sqrt
-#include "matmul.hpp"
+#include "contraction.hpp"
 
 TTENSOR_BEGIN
 namespace run {
@@ -50,6 +50,19 @@ template <class T> void substitute(bool lower, index_t n, index_t m, const T* a,
         for (index_t c = 0; c < m; ++c) row[c] = T(row[c] - f * other[c]);
       }
       for (index_t c = 0; c < m; ++c) row[c] = row[c] / pivot;
+    }
+  }
+}
+
+/// The same where x is a tangent or cotangent: its exact zeros, and those that it turns into on the way, absorb inf and NaN.
+template <class T> void substitute_absorbing(bool lower, index_t n, index_t m, const T* a, index_t a_row, index_t a_col, T* x, index_t x_row) {
+  for (index_t q = 0; q < n; ++q) {
+    const index_t i = lower ? q : n - 1 - q, from = lower ? 0 : i + 1, to = lower ? i : n;
+    for (index_t c = 0; c < m; ++c) {
+      T v = x[i * x_row + c];
+      for (index_t j = from; j < to; ++j)
+        if (const T z = x[j * x_row + c]; z != T(0)) v = T(v - a[i * a_row + j * a_col] * z);
+      x[i * x_row + c] = v == T(0) ? T(0) : T(v / a[i * (a_row + a_col)]);
     }
   }
 }

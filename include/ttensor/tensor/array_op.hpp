@@ -6,6 +6,7 @@
 //   jvp<I>(dx, y, a...)                    tangent of the result for tangent dx of operand I (linear in dx)
 //   vjp<I>(ct, y, a...)                    gradient of operand I, of its shape (linear in ct)
 //   batched()                              the same operator on arrays with one more leading axis (extent 1: shared)
+// An exact zero of dx or ct contributes 0, also where the partial is inf or NaN: absorb_op for elements, matmul_op::linear_in for products.
 // jvp and vjp are written once with ordinary array operations; a... are leaves of any scalar kind, so every order of
 // differentiation and batching comes from the same lines. y is the result, ct and dx have the shapes of y and a.
 #pragma once

@@ -29,8 +29,11 @@ template <class T> inline constexpr bool has_kernel_v =
 struct matmul_op {
   static constexpr const char* name = "matmul";
   unsigned summed = 0;  // bit d: leading axis d is summed (and stays as extent 1)
+  unsigned zeros = 0;   // bit i: operand i is a tangent or cotangent, whose exact zeros absorb inf and NaN
 
-  matmul_op batched() const { return {summed << 1}; }
+  matmul_op batched() const { return {summed << 1, zeros}; }
+  /// With operand i in the place of a tangent or cotangent.
+  matmul_op linear_in(int i) const { return {summed, zeros | 1u << i}; }
 
   template <class T, int R> tensor<T, R> primal(const leaf<T, R>& a, const leaf<T, R>& b) const {
     using C = contraction_detail::computed_t<T>;
@@ -68,20 +71,22 @@ struct matmul_op {
         if constexpr (contraction_detail::has_kernel_v<T>) run::multiply(one, x + i, z + j, to + k);
         else run::multiply_plain(one, x + i, z + j, to + k);
       });
+      if constexpr (!is_integer_v<T>)
+        if (zeros != 0) run::absorb_zeros(s, s.turned ? (zeros >> 1 | zeros << 1) & 3u : zeros, x, z, to, y.size());
       return y;
     }
   }
   template <int I, class D, class Y, class A, class B> auto jvp(const D& dx, const Y&, const A& a, const B& b) const {
-    if constexpr (I == 0) return static_cast<void>(a), apply_array(*this, dx, b);
-    else return static_cast<void>(b), apply_array(*this, a, dx);
+    if constexpr (I == 0) return static_cast<void>(a), apply_array(linear_in(0), dx, b);
+    else return static_cast<void>(b), apply_array(linear_in(1), a, dx);
   }
   template <int I, class Ct, class Y, class A, class B> auto vjp(const Ct& ct, const Y&, const A& a, const B& b) const {
-    if constexpr (I == 0) return reduced_to(a.map.extent, ct, contraction_detail::exchanged(b));
-    else return reduced_to(b.map.extent, contraction_detail::exchanged(a), ct);
+    if constexpr (I == 0) return linear_in(0).reduced_to(a.map.extent, ct, contraction_detail::exchanged(b));
+    else return linear_in(1).reduced_to(b.map.extent, contraction_detail::exchanged(a), ct);
   }
   /// x z, summed over the leading axes on which `e` has extent 1, repeated on those that both lack.
-  template <int R, class X, class Z> static auto reduced_to(const dims<R>& e, const X& x, const Z& z) {
-    matmul_op op;
+  template <int R, class X, class Z> auto reduced_to(const dims<R>& e, const X& x, const Z& z) const {
+    matmul_op op{0, zeros};
     for (int d = 0; d < R - 2; ++d)
       if (e[d] == 1 && (x.map.extent[d] != 1 || z.map.extent[d] != 1)) op.summed |= 1u << d;
     return broadcast_to(apply_array(op, x, z).as_leaf(), e);

@@ -1,5 +1,6 @@
 // Code that many programs need alike: templates for the commonest arguments, which ttensor::runtime compiles once (base/config.hpp).
 #pragma once
+#include "../run/contraction.hpp"
 #include "../run/linalg.hpp"
 #include "../run/matmul.hpp"
 #include "../run/sums.hpp"
@@ -22,6 +23,7 @@ TTENSOR_BEGIN
   TTENSOR_KNOWN store<T> store<T>::value() const;                                   \
   TTENSOR_KNOWN void store<T>::detach();                                            \
   TTENSOR_KNOWN void run::multiply<T>(const run::product&, const T*, const T*, T*); \
+  TTENSOR_KNOWN void run::absorb_zeros<T>(const run::product_nest&, unsigned, const T*, const T*, T*, index_t); \
   TTENSOR_KNOWN void run::substitute<T>(bool, index_t, index_t, const T*, index_t, index_t, T*, index_t); \
   TTENSOR_KNOWN index_t run::factor_cholesky<T>(index_t, T*, index_t);              \
   TTENSOR_KNOWN_ARRAY(T, 1) TTENSOR_KNOWN_ARRAY(T, 2) TTENSOR_KNOWN_ARRAY(T, 3)

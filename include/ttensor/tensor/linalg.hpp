@@ -35,6 +35,7 @@ inline std::string which(index_t i, index_t count) { return count > 1 ? " of mat
 struct triangular_solve_op {
   static constexpr const char* name = "triangular_solve";
   bool lower;
+  bool zeros = false;  // b is a tangent or cotangent, whose exact zeros absorb inf and NaN
 
   triangular_solve_op batched() const { return *this; }
 
@@ -51,32 +52,43 @@ struct triangular_solve_op {
       const index_t n = e[R - 2], m = e[R - 1], count = n && m ? z.size() / (n * m) : 0;
       ++counts.loops;
       const auto& p = a.map;
-      T* to = count ? z.data() : nullptr;
-      for (index_t i = 0; i < count; ++i) {
-        index_t at = p.offset, rest = i;
-        for (int d = R - 3; d >= 0; --d) {
-          at += p.extent[d] == 1 ? 0 : rest % e[d] * p.stride[d];
-          rest /= e[d];
+      auto solve = [&](auto* substitute, T* to) {
+        for (index_t i = 0; i < count; ++i) {
+          index_t at = p.offset, rest = i;
+          for (int d = R - 3; d >= 0; --d) {
+            at += p.extent[d] == 1 ? 0 : rest % e[d] * p.stride[d];
+            rest /= e[d];
+          }
+          substitute(lower, n, m, a.data.base + at, p.stride[R - 2], p.stride[R - 1], to + i * n * m, m);
         }
-        run::substitute(lower, n, m, a.data.base + at, p.stride[R - 2], p.stride[R - 1], to + i * n * m, m);
+      };
+      if (count == 0) return z;
+      T* to = z.data();
+      solve(run::substitute<T>, to);
+      if (zeros && run::any_infinite(to, 1, z.size(), z.size(), 1)) {
+        tensor<T, R> again = broadcast_to(b, e);
+        solve(run::substitute_absorbing<T>, again.data());
+        for (index_t i = 0; i < z.size(); ++i)
+          if (to[i] != to[i]) to[i] = again.data()[i];
       }
       return z;
     }
   }
   template <int I, class D, class Y, class A, class B> auto jvp(const D& dx, const Y& z, const A& a, const B&) const {
-    if constexpr (I == 0) return apply_array(*this, a, apply<neg_op>(apply_array(matmul_op{}, in_triangle(dx), z)));
-    else return static_cast<void>(z), apply_array(*this, a, dx);
+    const triangular_solve_op of_tangent{lower, true};
+    if constexpr (I == 0) return apply_array(of_tangent, a, apply<neg_op>(apply_array(matmul_op{0, zeros ? 3u : 1u}, in_triangle(dx), z)));
+    else return static_cast<void>(z), apply_array(of_tangent, a, dx);
   }
   template <int I, class Ct, class Y, class A, class B> auto vjp(const Ct& ct, const Y& z, const A& a, const B& b) const {
-    const auto w = apply_array(triangular_solve_op{!lower}, contraction_detail::exchanged(a), ct);
-    if constexpr (I == 0) return static_cast<void>(b), in_triangle(apply<neg_op>(matmul_op::reduced_to(a.map.extent, w.as_leaf(), contraction_detail::exchanged(z))));
+    const auto w = apply_array(triangular_solve_op{!lower, true}, contraction_detail::exchanged(a), ct);
+    if constexpr (I == 0) return static_cast<void>(b), in_triangle(apply<neg_op>(matmul_op{0, zeros ? 3u : 1u}.reduced_to(a.map.extent, w.as_leaf(), contraction_detail::exchanged(z))));
     else return array_detail::fitted(w, b.map.extent);
   }
 
  private:
   template <class X> auto in_triangle(const X& x) const {
     using T = elem_t<scalar_t<X>>;
-    return apply<mul_op>(x, linalg_detail::triangle<T>(x.shape()[rank_v<X> - 1], lower, T(1)));
+    return apply<absorb_op>(linalg_detail::triangle<T>(x.shape()[rank_v<X> - 1], lower, T(1)), x);
   }
 };
 
@@ -105,20 +117,22 @@ struct cholesky_op {
     }
   }
   template <int I, class D, class Y, class A> auto jvp(const D& dx, const Y& l, const A&) const {
-    const auto half = apply_array(triangular_solve_op{true}, l, symmetric(dx));
-    const auto both = apply_array(triangular_solve_op{true}, l, linalg_detail::mirrored(half));
-    return apply_array(matmul_op{}, l, phi(both));
+    const triangular_solve_op solve{true, true};
+    const auto half = apply_array(solve, l, symmetric(dx));
+    const auto both = apply_array(solve, l, linalg_detail::mirrored(half));
+    return apply_array(matmul_op{}.linear_in(1), l, phi(both));
   }
   template <int I, class Ct, class Y, class A> auto vjp(const Ct& ct, const Y& l, const A&) const {
     const auto up = contraction_detail::exchanged(l);
-    const auto half = apply_array(triangular_solve_op{false}, up, phi(apply_array(matmul_op{}, up, ct)));
-    return symmetric(apply_array(triangular_solve_op{false}, up, linalg_detail::mirrored(half)));
+    const triangular_solve_op solve{false, true};
+    const auto half = apply_array(solve, up, phi(apply_array(matmul_op{}.linear_in(1), up, ct)));
+    return symmetric(apply_array(solve, up, linalg_detail::mirrored(half)));
   }
 
  private:
   template <class X> static auto phi(const X& x) {
     using T = elem_t<scalar_t<X>>;
-    return apply<mul_op>(x, linalg_detail::triangle<T>(x.shape()[rank_v<X> - 1], true, T(0.5f)));
+    return apply<absorb_op>(linalg_detail::triangle<T>(x.shape()[rank_v<X> - 1], true, T(0.5f)), x);
   }
   template <class X> static auto symmetric(const X& x) {
     return apply<mul_op>(apply<add_op>(as_expression(x), as_expression(linalg_detail::mirrored(x))), 0.5);

@@ -105,8 +105,8 @@ template <int R> struct product {
     auto full = ttensor::reshape<R>(flat.as_leaf(), shape);
     return view_detail::remap(full, [&](const layout_map<R>& q) { return view_detail::permuted(q, back, name); });
   }
-  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y&, const A& a) const { return sum_kept(apply<mul_op>(dx, others(a)), set); }
-  template <int, class X, class Y, class A> auto vjp(const X& ct, const Y&, const A& a) const { return apply<mul_op>(ct, others(a)); }
+  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y&, const A& a) const { return sum_kept(apply<absorb_op>(dx, others(a)), set); }
+  template <int, class X, class Y, class A> auto vjp(const X& ct, const Y&, const A& a) const { return apply<absorb_op>(ct, others(a)); }
 };
 
 template <class E, int R> auto log_sum_exp(const E& a, const axis_set<R>& set) {  // plain numbers
@@ -133,7 +133,7 @@ template <int R> struct softmax_operator {
   }
   // dy = y (dx - sum(y dx)); the map is symmetric
   template <class X, class Y> auto linear(const X& x, const Y& y) const {
-    return apply<mul_op>(y, apply<sub_op>(x, sum_kept(apply<mul_op>(y, x), set)));
+    return apply<absorb_op>(apply<sub_op>(x, sum_kept(apply<absorb_op>(x, y), set)), y);
   }
   template <int, class X, class Y, class A> auto jvp(const X& dx, const Y& y, const A&) const { return eval(linear(dx, y)); }
   template <int, class X, class Y, class A> auto vjp(const X& ct, const Y& y, const A&) const { return linear(ct, y); }
@@ -159,10 +159,10 @@ template <int R> struct log_softmax_operator {
     return tensor<T, R>(a - y);
   }
   template <int, class X, class Y, class A> auto jvp(const X& dx, const Y& y, const A&) const {
-    return eval(apply<sub_op>(dx, sum_kept(apply<mul_op>(apply<exp_op>(y), dx), set)));
+    return eval(apply<sub_op>(dx, sum_kept(apply<absorb_op>(dx, apply<exp_op>(y)), set)));
   }
   template <int, class X, class Y, class A> auto vjp(const X& ct, const Y& y, const A&) const {
-    return apply<sub_op>(ct, apply<mul_op>(apply<exp_op>(y), sum_kept(ct, set)));
+    return apply<sub_op>(ct, apply<absorb_op>(sum_kept(ct, set), apply<exp_op>(y)));
   }
 };
 

@@ -148,7 +148,10 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
       return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
           join<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(std::get<I>(a), std::get<I>(v))...);
     }(std::index_sequence_for<A...>{});
-    const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, wrapped));
+    const auto y = [&] {
+      const level_detail::forward_level open;
+      return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, wrapped));
+    }();
     using R = std::remove_cvref_t<decltype(y)>;
     using Level = dual<C>;
     using Y = tree::rebind_t<tree::without<Level>, R>;

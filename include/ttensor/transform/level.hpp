@@ -96,6 +96,14 @@ template <class F> inline constexpr bool is_captureless_v = [] {
 }();
 
 namespace level_detail {
+/// Forward levels that are open on this thread. no_grad asks: duals do not look at it.
+inline constinit thread_local int forward_levels = 0;
+struct forward_level {
+  forward_level() { ++forward_levels; }
+  forward_level(const forward_level&) = delete;
+  forward_level& operator=(const forward_level&) = delete;
+  ~forward_level() { --forward_levels; }
+};
 template <class T> T fake() { __builtin_unreachable(); }
 template <class C> struct strip_probe { using type = C; };
 template <class C> struct strip_probe<probe<C>> { using type = C; };

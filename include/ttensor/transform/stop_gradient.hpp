@@ -80,10 +80,17 @@ template <class X> auto value_of(const X& x) {
 }
 
 /// While it lives, the tapes that were open when it was made record nothing on this thread: results are constants of their
-/// levels. Transforms opened later record as ever, so a guard outside a transform is ignored. Duals do not look at it.
+/// levels. Transforms opened later record as ever, so a guard outside a transform is ignored. Duals do not look at it, so
+/// inside forward mode it cannot be made.
+/// Throws    level_error [TT-L04] inside jvp, jacfwd, hvp, hessian, laplacian, or a function that they call
 class no_grad {
  public:
-  no_grad() : before_(tapes::silent) { tapes::silence(tapes::last_serial.load()); }
+  no_grad() : before_(tapes::silent) {
+    if (TTENSOR_UNLIKELY(level_detail::forward_levels != 0))
+      raise<level_error>("[no_grad] made inside forward mode (jvp, hvp, jacfwd, hessian, laplacian), which would differentiate on; take stop_gradient(x) of "
+                         "the values instead, which works in every mode, or compute them before the transform [TT-L04]");
+    tapes::silence(tapes::last_serial.load());
+  }
   no_grad(const no_grad&) = delete;
   no_grad& operator=(const no_grad&) = delete;
   ~no_grad() { tapes::silence(before_); }
