@@ -46,7 +46,7 @@ template <class Forms, class Strings> void check_forms() {
       const array got = p.run(form_detail::with_rank_2(x, mapped));
       if (form_detail::comparable(got, whole) != form_detail::comparable(want, whole) || !(distance(got.values, want.values) <= tolerance)) wrong += p.want + " ";
     }
-    INFO(f.body, ": ", f.text);
+    INFO(std::string(f.body), ": ", std::string(f.text));
     CHECK(wrong == "");
     ++chosen_body;
   }
