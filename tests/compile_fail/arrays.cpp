@@ -85,3 +85,10 @@ auto votes(const tt::tensor<double, 1>& x) { return tt::eval(tt::to<int>(x > 1) 
 auto negated(const tt::tensor<double, 1>& x) { return tt::eval(-(x > 1)); }
 // twin:
 auto negated(const tt::tensor<double, 1>& x) { return tt::eval(!(x > 1)); }
+
+// case: view_of_a_read_only_view
+// expect: this is a view of a const tensor, which is read only
+// errors: 1
+void f(const tt::tensor<double, 2>& c) { transpose(transpose(c)) = 0.0; }
+// twin:
+void f(tt::tensor<double, 2>& c) { transpose(transpose(c)) = 0.0; }
