@@ -106,3 +106,10 @@ void twice(tt::fixed<double, 3>& y, const tt::fixed<double, 3>& x) { y = 2 * x; 
 auto product(const tt::fixed<double, 2, 3>& a, const tt::tensor<double, tt::extents<4, tt::dyn>>& b) { return matmul(a, b); }
 // twin:
 auto product(const tt::fixed<double, 2, 3>& a, const tt::tensor<double, tt::extents<3, tt::dyn>>& b) { return matmul(a, b); }
+
+// case: view_of_a_read_only_view
+// expect: this is a view of a const tensor, which is read only
+// errors: 1
+void f(const tt::tensor<double, 2>& c) { transpose(transpose(c)) = 0.0; }
+// twin:
+void f(tt::tensor<double, 2>& c) { transpose(transpose(c)) = 0.0; }

@@ -1,4 +1,4 @@
-// Elementwise operators on leaves, scalars and broadcast operands, and shape operations, under single transforms.
+// Operators fused with others, with broadcast operands and of other ranks, under single transforms.
 #include "form_bodies.hpp"
 
 TEST_CASE("matrices") { gate::check_bodies<bodies::of_2_to_2, 2, gate::one_letter>(); }

@@ -6,6 +6,8 @@
 TTENSOR_BEGIN
 
 namespace view_detail {
+template <class D> inline constexpr bool is_read_only = false;
+template <class S, int R> inline constexpr bool is_read_only<view_of<const S, R>> = true;
 /// Applies `f`, a function of layout maps, to an array: an alias for lvalue tensors and views, else a value.
 template <class A, class F> auto remap(A&& a, F&& f) {
   using D = std::remove_cvref_t<A>;
@@ -13,7 +15,7 @@ template <class A, class F> auto remap(A&& a, F&& f) {
     auto m = f(a.map());
     constexpr int Q = decltype(m.extent)::size();
     using S = typename D::scalar;
-    if constexpr (std::is_const_v<std::remove_reference_t<A>>) return view_of<const S, Q>(a.elements().alias(), m);
+    if constexpr (std::is_const_v<std::remove_reference_t<A>> || is_read_only<D>) return view_of<const S, Q>(a.elements().alias(), m);
     else return view_of<S, Q>(a.elements().alias(), m);
   } else {
     auto l = array_detail::as_array(a);
