@@ -12,6 +12,7 @@ template <int R> double distance(const tensor<double, R>& a, const tensor<double
   REQUIRE(a.shape() == b.shape());
   return a.size() ? double(tt::max(abs(a - b))) : 0.0;
 }
+bool same(const auto& a, const auto& b) { return distance(tt::eval(a), tt::eval(b)) == 0; }
 template <class T> struct affine { tensor<T, 2> m; tensor<T, 1> c; int power = 1; };
 constexpr auto f = [](const auto& m, const auto& x) { return tanh(matmul(m, x)) + x(0); };
 const tensor<double, 3> ms = tt::reshape(tt::linspace(-1.0, 1.0, 24), 2, 3, 4);
@@ -130,4 +131,35 @@ TEST_CASE("a dual whose tangent alone is mapped, in a costly function of a short
       const tt::tensor<double, 2> got = tt::vmap([&](const auto& t) { return tt::jvp(f, x, t).y_dot; })(v), want = exp(x) * x * v;
       CHECK(tt::max(abs(got - want)) < 1e-10);
     }
+}
+
+// A mask that is stored keeps only the batched kinds of its chain: its level comes from how many it has.
+TEST_CASE("stored masks of an inner vmap beside variables of an outer level, and the other way round") {
+  const tensor<double, 2> rows{{1, 2}, {3, 4}, {5, 6}};
+  const tensor<double, 1> w{10, 20};
+  CHECK(same(tt::grad([&](const auto& z) { return sum(tt::vmap([&](const auto& x) {
+    const auto m = tt::eval(x > 2.0);
+    return where(m, z * z, 0.0);
+  })(rows)); })(w), tensor<double, 1>{40, 80}));
+  CHECK(tt::grad([&](const auto& s) { return sum(tt::vmap([&](const auto& x) { return where(x(0) > 2.0, s * s, 0.0); })(rows)); })(3.0) == 12);
+  CHECK(same(tt::jacfwd([&](const auto& z) { return sum(tt::vmap([&](const auto& x) {
+    const auto m = tt::eval(x > 2.0);
+    return where(m, z * z, 0.0);
+  })(rows)); })(w), tensor<double, 1>{40, 80}));
+  const tensor<double, 2> signs{{1, -1}, {-1, 1}}, at{{1, 2}, {3, 4}};
+  auto masked = [&](auto inner) {
+    return tt::vmap([&](const auto& y) {
+      const auto m = tt::eval(y > 0.0);
+      return tt::grad([&](const auto& z) { return sum(tt::vmap([&](const auto& x) { return inner(m, x); })(z)); })(at);
+    })(signs);
+  };
+  const tensor<double, 3> want{{{2, 0}, {6, 0}}, {{0, 4}, {0, 8}}};
+  CHECK(same(masked([](const auto& m, const auto& x) { return where(m, x * x, 0.0); }), want));
+  CHECK(same(masked([](const auto& m, const auto& x) {
+    const auto both = tt::eval(m && x > 1.5);
+    return where(both, x * x, 0.0);
+  }), tensor<double, 3>{{{0, 0}, {6, 0}}, {{0, 4}, {0, 8}}}));
+  CHECK(same(tt::vmap([&](const auto& y) {
+    return tt::grad([&](const auto& z) { return sum(tt::vmap([&](const auto& x) { return where(x > 2.0, z * y, 0.0); })(rows)); })(w);
+  })(signs), 2.0 * signs));
 }

@@ -106,18 +106,26 @@ template <class A, class B> constexpr bool is_suffix() {  // the chain of B is t
   if constexpr (depth_v<B> > depth_v<A>) return false;
   else return std::is_same_v<reelem_t<typename peel<A, depth_v<A> - depth_v<B>>::type, int>, reelem_t<B, int>>;
 }
-template <class A, class B> constexpr bool compatible() {
-  // values that carry no derivative (masks, indices) keep only the batched kinds of their chain
-  return is_suffix<A, B>() || !is_differentiable_v<elem_t<B>> || !is_differentiable_v<elem_t<A>>;
-}
+template <class S, int N> struct batched_times { using type = batched<typename batched_times<S, N - 1>::type>; };
+template <class S> struct batched_times<S, 0> { using type = S; };
+/// The chain that holds both scalars.
 template <class A, class B> struct join {
   static constexpr bool a_deeper = depth_v<A> > depth_v<B> || (depth_v<A> == depth_v<B> && is_differentiable_v<elem_t<A>>);
   using deep = std::conditional_t<a_deeper, A, B>;
   using flat = std::conditional_t<a_deeper, B, A>;
-  static_assert(compatible<deep, flat>(),
+  static constexpr bool numbers = is_differentiable_v<elem_t<A>> && is_differentiable_v<elem_t<B>>, either = is_differentiable_v<elem_t<A>> || is_differentiable_v<elem_t<B>>;
+  static_assert(!numbers || is_suffix<deep, flat>(),
                 "ttensor: values of two different transform levels meet here, and the types do not show which is inside. A function "
                 "captures an outer variable that its transform could not see: pass closing_over(x...) to the inner transform [TT-L01]");
-  using type = reelem_t<deep, int>;
+  // What is stored without derivatives (masks, indices) keeps only the batched kinds of its chain. The batch levels that it has more than the
+  // number beside it are newer than all kinds of that number.
+  using number = std::conditional_t<is_differentiable_v<elem_t<A>>, A, B>;
+  using mask = std::conditional_t<is_differentiable_v<elem_t<A>>, B, A>;
+  static constexpr int newer = batch_levels_v<mask> > batch_levels_v<number> ? batch_levels_v<mask> - batch_levels_v<number> : 0;
+  static constexpr bool lacks_kinds = either && !numbers && !is_suffix<deep, flat>();
+  using chain = typename std::conditional_t<lacks_kinds, batched_times<number, newer>, std::type_identity<deep>>::type;
+  // a number that is of no level does not make a mask's chain whole
+  using type = reelem_t<chain, std::conditional_t<either && (lacks_kinds || is_differentiable_v<elem_t<deep>> || depth_v<flat> > 0), double, int>>;
 };
 }  // namespace kinds
 

@@ -267,7 +267,7 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
     } else if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
       using R = tree::evaluated_t<decltype(f(std::declval<const probed_arg_t<P, vmap_detail::entry_t<in, I, count>, A>&>()...))>;
-      return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, on_probe_t<P, R>>>();
+      return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, on_probe_t<probe_of_t<P, tree::chain_t<R>>, R>>>();
     } else {
       using C = join_chain_t<double, double, Forced, tree::chain_t<A>...,
                              typename decltype(level_detail::captured_chain<F, Forced, vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>())::type>;
