@@ -1,8 +1,10 @@
 // gradcheck: whether the derivatives of a function agree with each other and with finite differences. For tests; all.hpp leaves it out.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <tuple>
 #include <vector>
 #include "all.hpp"
 
@@ -13,11 +15,11 @@ struct gradcheck_result {
   struct entry {
     index_t output, input;  // numbers of the elements, leaf after leaf, row-major
     double forward, reverse, difference;  // of one partial derivative, three ways
-    double error;                         // the largest distance between two of them, relative to max(1, |largest|)
+    double error;  // the largest distance between two of them, beyond what the difference cannot resolve, relative to the largest derivative of this output
   };
   std::vector<entry> entries;  // the largest errors first, ten at most
   index_t outputs = 0, inputs = 0;
-  double worst = 0;      // the largest error of all; NaN when a derivative is NaN in one way and not in the others
+  double worst = 0;      // the largest error of all; NaN when a value or a derivative is NaN
   double tolerance = 0;  // what it may be
   explicit operator bool() const { return worst <= tolerance; }
 
@@ -35,7 +37,6 @@ struct gradcheck_result {
 
 namespace testing_detail {
 using jacobian_detail::basis;
-using jacobian_detail::leaf_size;
 
 /// f(which, k, value) for every number of a tree: element k of leaf number `which`.
 template <class T, class F> void each_number(const T& t, F&& f) {
@@ -44,7 +45,7 @@ template <class T, class F> void each_number(const T& t, F&& f) {
     using S = scalar_t<L>;
     static_assert(depth_v<S> == 0, "ttensor: gradcheck is for plain numbers; call it outside of transforms");
     static_assert(!is_complex_v<elem_t<S>>, "ttensor: gradcheck is for real functions; give the real and the imaginary part");
-    static_assert(is_complex_v<elem_t<S>> || sizeof(elem_t<S>) >= 4, "ttensor: gradcheck wants float or double; differences of shorter numbers say nothing");
+    static_assert(sizeof(elem_t<S>) >= 4, "ttensor: gradcheck wants float or double; differences of shorter numbers say nothing");
     if constexpr (tree::tensor_leaf<L>) {
       const auto elements = l.elements();
       for (index_t k = 0; k < l.size(); ++k) f(which, k, static_cast<double>(elements.get(k)));
@@ -72,25 +73,40 @@ template <class T> bool has_floats(const T& t) {
   tree::for_each([&]<class L>(const L&) { any = any || sizeof(elem_t<scalar_t<L>>) < 8; }, t);
   return any;
 }
-/// NaN where one of the two is not a number.
-inline double distance(double a, double b) {
-  if (a == b || (a != a && b != b)) return 0;
-  return std::abs(a - b) / std::max(1.0, std::max(std::abs(a), std::abs(b)));
+inline bool is_worse(double a, double b) { return a > b || (a != a && b == b); }  // NaN is the worst
+/// A power of two: `most`, but less beside small numbers, which a function may not leave (log, sqrt).
+inline double step(double x, double most) {
+  int e = 0;
+  if (x != 0 && std::abs(x) < 16 * most) static_cast<void>(std::frexp(x, &e)), most = std::ldexp(1.0, e - 5);
+  return most;
 }
-inline bool is_worse(double a, double b) { return a > b || (a != a && b == b); }
+/// The difference of one output along one input, and what it cannot resolve: the last change of step, and rounding.
+struct difference {
+  double value, blur;
+};
+template <class F> std::vector<difference> differences(const F& value, double h, double epsilon) {
+  const auto right = value(h), left = value(-h), far_right = value(2 * h), far_left = value(-2 * h), near_right = value(h / 2), near_left = value(-h / 2);
+  std::vector<difference> d;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const double wide = (8 * (right[i] - left[i]) - (far_right[i] - far_left[i])) / (12 * h), narrow = (8 * (near_right[i] - near_left[i]) - (right[i] - left[i])) / (6 * h);
+    d.push_back({narrow, 4 * std::abs(narrow - wide) + 16 * epsilon * std::max(std::abs(right[i]), std::abs(left[i])) / h});
+  }
+  return d;
+}
 }  // namespace testing_detail
 
 /// Compares forward mode, reverse mode and central differences of f at x: every element of every argument and of the result.
 /// Shapes    arguments and result: real scalars, tensors, or trees of them
-/// Returns   true when no two of the three are further apart than 1e-6 (float: 1e-2) relative to max(1, |derivative|); `.worst`; printed, a table
-/// Cost      four evaluations and one forward pass for each input element, one reverse pass for each output element
+/// Returns   true when no two of the three are further apart than 1e-6 (float: 1e-2) of the largest derivative of the same output, beyond what a difference
+///           cannot resolve (rounding of large values, bends within its step); false when a NaN is met. `.worst`; printed, a table
+/// Cost      six evaluations and one forward pass for each input element, one reverse pass for each output element
+/// Throws    what f throws; level_error [TT-L04] when f makes a no_grad, which forward mode refuses
 /// Notes     choose points away from kinks: a difference across one is the derivative of neither side. What should stay constant is captured
 /// Source    differences of fourth order: Abramowitz and Stegun (1964), table 25.2
 template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&... arguments) {
   using namespace testing_detail;
   static_assert(sizeof...(X) > 0, "ttensor: gradcheck(f, x...): the arguments stand behind the function");
   const std::tuple<tree::evaluated_t<X>...> x(tree::evaluate_all(arguments)...);
-  const auto value = [&](const auto& at) { return numbers(std::apply([&](const auto&... a) { return tree::evaluate_all(f(a...)); }, at)); };
   const auto backward = std::apply([&](const auto&... a) { return vjp(f, a...); }, x);
   std::vector<std::vector<double>> reverse;  // a row an output
   each_number(backward.y, [&](int which, index_t k, double) { reverse.push_back(numbers(backward.pull(basis(backward.y, which, k)))); });
@@ -99,23 +115,29 @@ template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&..
   const bool floats = has_floats(x) || has_floats(backward.y);
   r.tolerance = floats ? 1e-2 : 1e-6;
   r.outputs = static_cast<index_t>(reverse.size());
+  std::vector<std::vector<double>> forward;  // a row an input
+  std::vector<std::vector<difference>> differ;
   each_number(x, [&](int which, index_t k, double at) {
-    const auto forward = numbers(jvp(f, x, basis(x, which, k)).y_dot);
-    const double h = floats ? std::ldexp(1.0, std::ilogb(std::max(std::abs(at), 0.1)) - 5) : std::ldexp(1.0, std::ilogb(std::max(std::abs(at), 0.01)) - 10);
-    auto moved = [&](double steps) { return value(with_number(x, which, k, at + steps * h)); };
-    const auto right = moved(1), left = moved(-1), far_right = moved(2), far_left = moved(-2);
-    for (std::size_t i = 0; i < reverse.size(); ++i) {
-      gradcheck_result::entry e{static_cast<index_t>(i), r.inputs, forward[i], reverse[i][static_cast<std::size_t>(r.inputs)], (8 * (right[i] - left[i]) - (far_right[i] - far_left[i])) / (12 * h), 0};
-      for (const double d : {distance(e.forward, e.reverse), distance(e.forward, e.difference), distance(e.reverse, e.difference)})
-        if (is_worse(d, e.error)) e.error = d;
+    forward.push_back(numbers(jvp(f, x, basis(x, which, k)).y_dot));
+    const auto value = [&](double by) { return numbers(std::apply([&](const auto&... a) { return tree::evaluate_all(f(a...)); }, with_number(x, which, k, at + by))); };
+    differ.push_back(differences(value, step(at, floats ? 0x1p-4 : 0x1p-9), floats ? 0x1p-23 : 0x1p-52));
+    ++r.inputs;
+  });
+  for (std::size_t i = 0; i < reverse.size(); ++i) {
+    double scale = 0;
+    for (std::size_t k = 0; k < forward.size(); ++k) scale = std::max({scale, std::abs(forward[k][i]), std::abs(reverse[i][k]), std::abs(differ[k][i].value)});
+    for (std::size_t k = 0; k < forward.size(); ++k) {
+      const double a = forward[k][i], b = reverse[i][k], c = differ[k][i].value, blur = differ[k][i].blur;
+      gradcheck_result::entry e{static_cast<index_t>(i), static_cast<index_t>(k), a, b, c, 0};
+      for (const double d : {std::abs(a - b), std::abs(a - c) - blur, std::abs(b - c) - blur})
+        if (is_worse(d, 0)) e.error = is_worse(d / scale, e.error) ? d / scale : e.error;
       if (is_worse(e.error, r.worst)) r.worst = e.error;
       auto place = r.entries.begin();
       while (place != r.entries.end() && !is_worse(e.error, place->error)) ++place;
       r.entries.insert(place, e);
       if (r.entries.size() > 10) r.entries.pop_back();
     }
-    ++r.inputs;
-  });
+  }
   if (!r) std::clog << r;
   return r;
 }

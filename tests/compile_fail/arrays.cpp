@@ -113,3 +113,17 @@ auto product(const tt::fixed<double, 2, 3>& a, const tt::tensor<double, tt::exte
 void f(const tt::tensor<double, 2>& c) { transpose(transpose(c)) = 0.0; }
 // twin:
 void f(tt::tensor<double, 2>& c) { transpose(transpose(c)) = 0.0; }
+
+// case: fixed_extents_of_none_and_three
+// expect: extents of fixed tensors in this statement do not broadcast
+// errors: 1
+double total(const tt::fixed<double, 0>& z, const tt::fixed<double, 3>& t) { return sum(z + t); }
+// twin:
+double total(const tt::fixed<double, 1>& z, const tt::fixed<double, 3>& t) { return sum(z + t); }
+
+// case: fixed_extents_of_an_assignment_to_one
+// expect: extents of a fixed tensor differ from those of the expression
+// errors: 1
+void twice(tt::fixed<double, 3, 1>& y, const tt::fixed<double, 3, 4>& x) { y = 2 * x; }
+// twin:
+void twice(tt::fixed<double, 3, 1>& y, const tt::fixed<double, 3, 1>& x) { y = 2 * x; }

@@ -30,13 +30,41 @@ TEST_CASE("right derivatives: scalars, arrays, several arguments, trees, operato
   CHECK(r);
   CHECK(r.outputs == 2);
   CHECK(r.inputs == 9);
-  CHECK(r.worst < 1e-9);
+  CHECK(r.worst < 1e-12);
   CHECK(r.entries.size() == 10);
   CHECK(tt::gradcheck([](const auto& x) { return mine::leaky_relu(x, 0.2) * x; }, a));
   CHECK(tt::gradcheck([](const auto& p, const auto& x) { return std::pair{sum(p.slope * x) * p.scale + p.offset, tanh(x)}; }, line<double>{b, 0.25, 3}, 2.0 * b));
   CHECK(tt::gradcheck([](const auto& x) { return sum(x * x, 0); }, tt::to<float>(a)));
   CHECK(tt::gradcheck([](const auto& x) { return log(x); }, 0.003));
   CHECK(tt::gradcheck([](const auto& x) { return sum(x * x); }, tt::fixed<double, 2>{3, -4}));
+}
+
+TEST_CASE("large and small arguments and values raise no alarm") {
+  const auto sine = [](const auto& x) { return sin(x); };
+  const auto power = [](const auto& x) { return exp(x); };
+  for (const double x : {1e6, 200.0, 1e-5, 0.0}) CHECK(tt::gradcheck(sine, x));
+  for (const double x : {300.0, 150.0, -40.0}) CHECK(tt::gradcheck(power, x));
+  for (const float x : {40.f, 0.3f}) {
+    CHECK(tt::gradcheck(sine, x));
+    CHECK(tt::gradcheck(power, x));
+  }
+  CHECK(tt::gradcheck([](const auto& x) { return sqrt(x); }, 1e-5));
+  CHECK(tt::gradcheck([](const auto& v) { return sum(v * v) + 1e8; }, tensor<double, 1>{0.1, 0.2, 0.3}));
+}
+
+TEST_CASE("small derivatives that are wrong, and values that are no numbers, are noticed") {
+  std::ostringstream text;
+  std::streambuf* const before = std::clog.rdbuf(text.rdbuf());
+  const tensor<double, 1> x{0.1, 0.2, 0.3};
+  const auto small = tt::gradcheck([](const auto& v) { return 1e-7 * bent_sine(v, 2.0); }, x);
+  const auto many = tt::gradcheck([](const auto& v) { return mean(bent_sine(v, 2.0)); }, tt::to<float>(tt::linspace(0.0, 1.0, 200)));
+  const auto root = tt::gradcheck([](const auto& v) { return sqrt(v); }, -1.0);
+  const auto nan = tt::gradcheck([](const auto& v) { return sum(v * v); }, tensor<double, 1>{std::nan(""), 1});
+  std::clog.rdbuf(before);
+  CHECK(small.worst > 0.4);
+  CHECK(many.worst > 0.4);
+  CHECK(!root);
+  CHECK(!nan);
 }
 
 TEST_CASE("wrong derivatives, and derivatives that are no numbers") {

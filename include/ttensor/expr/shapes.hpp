@@ -55,14 +55,14 @@ template <class E> struct operand_extents {
 
 /// Leaves whose type shows their extents: fixed tensors.
 template <class L> inline constexpr bool shows_extents_v = requires { L::extent_parameter; };
-/// Broadcasts the extents that the type of a leaf shows into `all`, from the last axis on, 0 where none was met; false when they do not fit.
+/// Broadcasts the extents that the type of a leaf shows into `all`, from the last axis on, 1 where no other was met; false when they do not fit.
 template <class L> constexpr bool meet_extents(index_t* all) {
   bool ok = true;
   if constexpr (shows_extents_v<L>) {
     for (int d = 0; d < L::rank; ++d) {
       const index_t n = L::extent_parameter.at(L::rank - 1 - d);
       if (n == 1) continue;
-      ok = ok && (all[d] == 0 || all[d] == n);
+      ok = ok && (all[d] == 1 || all[d] == n);
       all[d] = n;
     }
   }
@@ -70,12 +70,16 @@ template <class L> constexpr bool meet_extents(index_t* all) {
 }
 /// Whether the extents that the types of leaves show broadcast.
 template <class... L> constexpr bool extents_agree(type_list<L...>) {
-  if constexpr (!(false || ... || shows_extents_v<L>)) {
-    return true;
-  } else {
-    index_t all[16] = {};
-    return (meet_extents<L>(all) && ...);
-  }
+  array<index_t, 12> all = ones<12>();
+  return (meet_extents<L>(all.v) && ... && true);
+}
+/// Whether an expression of these leaves may have the shape `to`; numbers have any.
+template <class... L, int R> constexpr bool extents_fit(type_list<L...>, const dims<R>& to) {
+  array<index_t, 12> all = ones<12>();
+  bool ok = (meet_extents<L>(all.v) && ...);
+  const bool all_shown = ((shows_extents_v<L> || L::rank == 0) && ...);
+  for (int d = 0; d < R; ++d) ok = ok && (all[d] == to[R - 1 - d] || (all[d] == 1 && !all_shown));
+  return ok;
 }
 
 #if defined(TTENSOR_BODY)

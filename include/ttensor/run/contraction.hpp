@@ -111,10 +111,11 @@ template <class T> void multiply_plain(const product& s, const T* a, const T* b,
   }
 }
 
-/// The same, where an exact zero of a (zeros & 1) or of b (zeros & 2) gives 0 with inf and NaN too.
-template <class T> void multiply_absorbing(const product& s, unsigned zeros, const T* a, const T* b, T* c) {
+/// The same, where an exact zero of a (zeros & 1) or of b (zeros & 2) gives 0 with inf and NaN too; of the elements only that are NaN in `found`.
+template <class T> void multiply_absorbing(const product& s, unsigned zeros, const T* a, const T* b, const T* found, T* c) {
   for (index_t i = 0; i < s.m; ++i)
     for (index_t j = 0; j < s.n; ++j) {
+      if (found[i * s.c_row + j] == found[i * s.c_row + j]) continue;
       T total = s.add ? c[i * s.c_row + j] : T(0);
       for (index_t p = 0; p < s.k; ++p) {
         const T x = a[i * s.a_row + p * s.a_col], y = b[p * s.b_row + j * s.b_col];
@@ -147,14 +148,25 @@ template <class T> bool any_infinite(const T* x, index_t rows, index_t cols, ind
   }
   return false;
 }
+template <class T> bool any_zero(const T* x, index_t rows, index_t cols, index_t row, index_t col) {
+  for (index_t i = 0; i < rows; ++i)
+    for (index_t j = 0; j < cols; ++j)
+      if (x[i * row + j * col] == T(0)) return true;
+  return false;
+}
 namespace matmul_detail {
-/// Computes the NaN among the results again.
+/// Computes those results again, one by one, that are NaN, if there is a zero that may absorb one.
 template <class T> TTENSOR_NOINLINE void absorb_again(const product_nest& s, unsigned zeros, const T* a, const T* b, T* c, index_t size) {
   index_t first = 0;
   while (first < size && c[first] == c[first]) ++first;
   if (first == size) return;
+  bool absorbs = false;
+  each_product(s, [&](const product& p, index_t i, index_t j, index_t) {
+    absorbs = absorbs || (zeros & 1 && any_zero(a + i, p.m, p.k, p.a_row, p.a_col)) || (zeros & 2 && any_zero(b + j, p.k, p.n, p.b_row, p.b_col));
+  });
+  if (!absorbs) return;
   scratch<T> again(size);
-  each_product(s, [&](const product& one, index_t i, index_t j, index_t k) { multiply_absorbing(one, zeros, a + i, b + j, again.data() + k); });
+  each_product(s, [&](const product& one, index_t i, index_t j, index_t k) { multiply_absorbing(one, zeros, a + i, b + j, c + k, again.data() + k); });
   for (index_t i = first; i < size; ++i)
     if (c[i] != c[i]) c[i] = again.data()[i];
 }

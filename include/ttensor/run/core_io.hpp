@@ -125,7 +125,8 @@ template <class Prog, class Table, int First, int N, class... L> constexpr bool 
   for (int k = First; k < Table::count; ++k) fits = fits && Table::facts().v[k].bytes * N <= 64;
   return fits;
 }
-/// Programs of several duals: what a loop does once a row (tails, strided and short rows) calls one function instead of containing the program again.
+/// Programs of several duals: where packs do not simply follow each other (tails, strided, staged and short rows) a function is called for each, so that
+/// the program is compiled there once.
 template <class Prog, class Value> inline constexpr bool stands_apart = !is_pack_v<Value> && Prog::length > 4;
 /// The leaf values of a statement: uniform ones were loaded before the loop, the others are loaded from p.
 template <int N, class... L> struct leaf_set {

@@ -168,7 +168,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   }
 
   // ---- across rows -------------------------------------------------------------------------------------------------------
-  static constexpr int group = apart ? 1 : widens && planes <= 3 ? 8 : planes <= 4 ? 4 : 2;
+  static constexpr int group = widens && planes <= 3 ? 8 : planes <= 4 ? 4 : 2;
   template <int Rows> struct row_table {  // the output, then the inputs of each row of a group
     static constexpr int count = outs + Rows * (planes - outs);
     static constexpr int own(int k) { return k < outs ? k : outs + (k - outs) % (planes - outs); }
@@ -179,9 +179,9 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       return f;
     }
   };
-  template <int Rows> TTENSOR_INLINE static acc tree(const uniforms& u, char* const* p) {
-    if constexpr (Rows == 1) return value<false>(u, p);
-    else return Red::combine(tree<Rows / 2>(u, p), tree<Rows / 2>(u, p + Rows / 2 * (planes - outs)));
+  template <int Rows, bool Often> TTENSOR_INLINE static acc tree(const uniforms& u, char* const* p) {
+    if constexpr (Rows == 1) return value<Often>(u, p);
+    else return Red::combine(tree<Rows / 2, Often>(u, p), tree<Rows / 2, Often>(u, p + Rows / 2 * (planes - outs)));
   }
   // Adds `groups` times `Rows` rows to the output row; the rows of a group are combined in a tree first.
   template <int Rows> TTENSOR_NOINLINE static void add_rows(const uniforms& u, const cursor* from, const index_t* down, index_t n, index_t groups) {
@@ -197,15 +197,16 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       c[k].ptr += table_of::row(k) * down[own];
       next[k] = Rows * down[own];
     }
-    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::load(q), convert_value<total>(tree<Rows>(u, q))); };
+    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::load(q), convert_value<total>(tree<Rows, true>(u, q))); };
+    auto compute_apart = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::load(q), convert_value<total>(tree<Rows, false>(u, q))); };
     auto store = [&](const total& v, const typename rows_loop::places& q) { core_io<Out, N>::store(v, q); };
     if constexpr (Rows > 1)
       if (n >= N && rows_loop::contiguous(c)) {
-        for (auto p = rows_loop::start(c); groups > 0; --groups, rows_loop::down(p, next)) rows_loop::template flat<2>(p, n, compute, store);
+        for (auto p = rows_loop::start(c); groups > 0; --groups, rows_loop::down(p, next)) rows_loop::template flat<apart ? 1 : 2>(p, n, compute, compute_apart, store);
         return;
       }
     for (; groups > 0; --groups) {
-      rows_loop::stepped(c, n, compute, store);
+      rows_loop::stepped(c, n, compute_apart, store);
       for (int k = 0; k < table_of::count; ++k) c[k].ptr += next[k];
     }
   }

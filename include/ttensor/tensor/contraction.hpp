@@ -112,9 +112,6 @@ template <int R, class A, class B> void check_leading(const char* op, const layo
                          std::to_string(a.extent[d]) + " and " + std::to_string(b.extent[d]) + "; they must be equal or 1 [TT-S20]");
 }
 template <class S, int R, int Q> tensor<S, Q> reshaped(tensor<S, R>&& t, const dims<Q>& e) { return tensor<S, Q>(static_cast<store<S>&&>(t.elements()), e); }
-}  // namespace contraction_detail
-
-namespace contraction_detail {
 /// The extent of axis d of A, from the last one on: dyn unless its type shows it.
 template <class A> constexpr index_t shown_extent(int d) {
   if constexpr (requires { A::shape_parameter; }) return shape::extent_of<A::shape_parameter>(rank_v<A> - 1 - d);

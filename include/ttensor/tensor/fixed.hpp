@@ -47,7 +47,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
   template <class E> requires(expression<E> || (array_object<E> && !std::is_same_v<std::remove_cvref_t<E>, tensor>)) tensor& operator=(const E& e) {
     static_assert(rank_v<E> == R, "ttensor: a fixed tensor is assigned from an expression of the same rank");
     auto x = tensor_detail::as_elem<T>(e);
-    static_assert(fits(leaves_of_t<decltype(x)>{}), "ttensor: the extents of a fixed tensor differ from those of the expression that it is assigned from");
+    static_assert(expr::extents_fit(leaves_of_t<decltype(x)>{}, shape::static_dims<Shape>()), "ttensor: the extents of a fixed tensor differ from those of the expression that it is assigned from");
     check(x.shape());
     statement<T, decltype(x)> st(x, {}, x.shape());
     array<T, static_cast<int>(N)> y;  // through a temporary: leaves may be this very tensor
@@ -90,7 +90,6 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
   constexpr T* data() { return v_.v; }
 
  private:
-  template <class... L> static constexpr bool fits(type_list<L...>) { return expr::extents_agree(type_list<L..., fixed_leaf<T, Shape>>{}); }
   static void check(const dims<R>& e) {
     for (int d = 0; d < R; ++d)
       if (e[d] != shape::extent_of<Shape>(d)) tensor_detail::fixed_extent(e[d], shape::extent_of<Shape>(d), d);

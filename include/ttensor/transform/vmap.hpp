@@ -205,7 +205,7 @@ template <int Axis> struct fill_room {
   const std::vector<void*>& at;
   std::size_t& k;
   template <class Y> Y operator()(const Y& y, std::type_identity<Y>) const {
-    if (k == at.size()) raise<shape_error>("[vmap] two chunks of examples give trees with different numbers of parts; leave chunk_size out [TT-S29]");
+    if (k == at.size()) raise<shape_error>("[vmap] two chunks of examples give trees with different numbers of parts; leave chunk_size out [TT-S31]");
     Y& all = *static_cast<Y*>(at[k++]);
     if constexpr (tree::is_keys_v<Y>) {
       all.insert(all.end(), y.begin(), y.begin() + part.count());
