@@ -130,7 +130,7 @@ template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&..
       const double a = forward[k][i], b = reverse[i][k], c = differ[k][i].value, blur = differ[k][i].blur;
       gradcheck_result::entry e{static_cast<index_t>(i), static_cast<index_t>(k), a, b, c, 0};
       for (const double d : {std::abs(a - b), std::abs(a - c) - blur, std::abs(b - c) - blur})
-        if (is_worse(d, 0)) e.error = is_worse(d / scale, e.error) ? d / scale : e.error;
+        if (is_worse(d, 0) && is_worse(d / scale, e.error)) e.error = d / scale;
       if (is_worse(e.error, r.worst)) r.worst = e.error;
       auto place = r.entries.begin();
       while (place != r.entries.end() && !is_worse(e.error, place->error)) ++place;

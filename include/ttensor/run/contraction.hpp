@@ -173,7 +173,7 @@ template <class T> TTENSOR_NOINLINE void absorb_again(const product_nest& s, uns
 }  // namespace matmul_detail
 
 /// c holds the `size` results of a nest, of which an operand is a tangent or cotangent (bits of `zeros`): its exact zeros absorb. Zero times inf or NaN
-/// is NaN, so it takes a NaN among the results and an inf or a NaN in the other operand; one pass over the smaller of the two finds it.
+/// is NaN, so it takes a NaN among the results and an inf or a NaN in the other operand; one pass over the results, or over that operand where it is smaller, finds it.
 template <class T> TTENSOR_NOINLINE void absorb_zeros(const product_nest& s, unsigned zeros, const T* a, const T* b, T* c, index_t size) {
   const product& p = s.inner;
   const bool look_before = s.rank == 0 && (zeros & 1 ? p.k * p.n : 0) + (zeros & 2 ? p.m * p.k : 0) < size;

@@ -1,4 +1,4 @@
-// What tapes of numbers need, which ttensor::runtime compiles once (base/config.hpp).
+// What tapes of numbers and of duals need, which ttensor::runtime compiles once (base/config.hpp).
 #pragma once
 #include "reverse.hpp"
 
