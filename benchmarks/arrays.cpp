@@ -237,6 +237,12 @@ template <class T> void floors_2d(double tol) {
       return d.data();
     };
   });
+  add<T>("squares3", 3 * few, "hand_loop", tol, [=] {
+    return [=, a = in_a<T>(3 * few), d = buffer<T>(few)]() mutable -> const T* {
+      for (std::size_t i = 0; i < few; ++i) d[i] = a[3 * i] * a[3 * i] + a[3 * i + 1] * a[3 * i + 1] + a[3 * i + 2] * a[3 * i + 2];
+      return d.data();
+    };
+  });
   add<T>("A5", S * S, "hand_transpose", tol, [=] {
     return [=, a = in_a<T>(S * S), b = in_b<T>(S * S), d = buffer<T>(S * S)]() mutable -> const T* {
       const T *pa = a.data(), *pb = b.data();
@@ -360,6 +366,12 @@ template <class T> void ours_2d(double tol) {
       return elements(d);
     };
   });
+  add<T>("squares3", 3 * few, "ttensor", tol, [=] {
+    return [a = array(in_a<T>(3 * few), few, 3), d = array(buffer<T>(few), few)]() mutable {
+      d = sum(a * a, 1);
+      return elements(d);
+    };
+  });
   add<T>("A5", S * S, "ttensor", tol, [=] {
     return [a = array(in_a<T>(S * S), S, S), b = array(in_b<T>(S * S), S, S), c = array(buffer<T>(S * S), S, S)]() mutable {
       c = a + tt::view_of<const T, 2>(b.elements().alias(), tt::layout_map<2>{0, {{square, square}}, {{1, square}}});
@@ -445,6 +457,12 @@ template <class T> void eigens_2d(double tol) {
   add<T>("rows3", 3 * few, "eigen", tol, [=] {
     return [a = mat(in_a<T>(3 * few), few, 3), c = vec(in_b<T>(few)), d = matrix<T>(few, 3)]() mutable -> const T* {
       d = a.array().colwise() * c.array();
+      return d.data();
+    };
+  });
+  add<T>("squares3", 3 * few, "eigen", tol, [=] {
+    return [a = mat(in_a<T>(3 * few), few, 3), d = vec(buffer<T>(few))]() mutable -> const T* {
+      d = a.rowwise().squaredNorm();
       return d.data();
     };
   });

@@ -76,6 +76,8 @@ template <class T> expected<T> reference(const std::string& row, std::size_t n) 
     });
   } else if (row == "rows3") {  // short rows: (n, 3) scaled by (n, 1)
     each(n, [&, x = in_a<T>(n), c = in_b<T>(n / 3)](std::size_t i) { return d(x[i]) * d(c[i / 3]); });
+  } else if (row == "squares3") {  // squared lengths of n / 3 points
+    each(n / 3, [&, x = in_a<T>(n)](std::size_t i) { return d(x[3 * i]) * d(x[3 * i]) + d(x[3 * i + 1]) * d(x[3 * i + 1]) + d(x[3 * i + 2]) * d(x[3 * i + 2]); });
   } else if (row == "A6") {
     const auto x = in_x<T>(n), z = in_z<T>(n);
     long double s = 0;

@@ -1,4 +1,4 @@
-// Rows D1, D2, D3, D3s of bench_derivatives and bench_peers: hand-written gradients and ours.
+// Rows D1, D2, D3, D3s, lengths3 of bench_derivatives and bench_peers: hand-written gradients and ours.
 #include "derivatives_workloads.hpp"
 
 #if defined(TTENSOR_BENCH_BLAS)
@@ -168,10 +168,29 @@ void rows_rosenbrock(int n) {
   }
 }
 
+// ---- lengths3: the sum of sqrt(1 + |x|^2) over n points of three coordinates -----------------------------------------------
+void rows_lengths(int n) {
+  const auto* x = new vec<double>(random(3 * n, 41, -2, 2));
+  auto* g = new vec<double>(static_cast<std::size_t>(3 * n));
+  add("lengths3", "f64", n, "hand_loop", 1e-13, [=] {
+    const double* p = x->data();
+    double* to = g->data();
+    for (int i = 0; i < 3 * n; i += 3) {
+      const double r = 1 / std::sqrt(1 + p[i] * p[i] + p[i + 1] * p[i + 1] + p[i + 2] * p[i + 2]);
+      for (int k = 0; k < 3; ++k) to[i + k] = r * p[i + k];
+    }
+  }, [=] { return numbers(g->data(), 3 * n); });
+  const auto in = matrix(x->data(), n, 3);
+  auto* out = new tt::tensor<double, 2>;
+  add("lengths3", "f64", n, "ttensor", 1e-13, [=] { *out = tt::grad([](const auto& v) { return sum(sqrt(1.0 + sum(v * v, 1))); })(in); },
+      [=] { return numbers(out->data(), 3 * n); });
+}
+
 }  // namespace
 
 void gradients::rows_of_sums() {
   rows_logistic(2000, 50), rows_logistic(20000, 200);
   rows_expsin(1000), rows_expsin(100000);
   for (const int n : {10, 100, 1000, 100000}) rows_rosenbrock(n);
+  rows_lengths(2500);
 }

@@ -27,7 +27,7 @@ class driver {
   // ---- the plan: what a run needs to know once -----------------------------------------------------------------------------
   void plan(bool reorder) {
     collapse(s_, reorder);
-    if (reorder) turn_short_rows(s_);
+    const bool turned = turn_short_rows(s_, walker_.packs_enough());
     if (s_.rank == 0) {
       s_.rank = 1;
       s_.extent[0] = 1;
@@ -36,7 +36,7 @@ class driver {
     const int in = s_.rank - 1;
     for (int p = 0; p < s_.planes; ++p) strided_ = strided_ || (s_.plane[p].stride[in] != 0 && s_.plane[p].stride[in] != 1);
     if (strided_ && reorder && in > 0) pair_axes();
-    across_ = in == 0 || s_.extent[in - 1] == 1 ? walker::tile * 8 : walker_.across();
+    across_ = in == 0 || s_.extent[in - 1] == 1 ? walker::tile * 8 : turned ? walker::tile * 4 : walker_.across();
   }
   // The axis along which a strided plane is contiguous becomes the other axis of the tiles.
   void pair_axes() {

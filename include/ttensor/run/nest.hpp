@@ -1,6 +1,7 @@
 // The planner, and the loops over a nest. Neither knows an element type: they see planes (pointer, strides, bytes) and call a
 // kernel, a plain function, on runs of elements along one axis. So this code is compiled once, not once a statement.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include "../mem/pool.hpp"
 #include "../shape/extents.hpp"
@@ -59,8 +60,8 @@ struct nest {
 void collapse(nest& s, bool reorder);
 
 /// A row of a few elements takes longer to begin than to compute: the next longer axis takes its place, and planes that are strided then
-/// pass through tiles. For kernels that write their outputs; sums keep their order of additions.
-void turn_short_rows(nest& s);
+/// pass through tiles. Extents alone decide, so that the order of a sum's additions depends on nothing else. False: rows are long enough.
+bool turn_short_rows(nest& s, int packs = 1);
 
 /// What the driver will do with a collapsed nest.
 plan_kind classify(const nest& s);
@@ -94,14 +95,15 @@ TTENSOR_BODY void collapse(nest& s, bool reorder) {
   }
   if (s.rank > 0) s.rank = r + 1;
 }
-TTENSOR_BODY void turn_short_rows(nest& s) {
+TTENSOR_BODY bool turn_short_rows(nest& s, int packs) {
   const int in = s.rank - 1;
-  if (in < 1 || s.extent[in] >= s.lanes) return;
+  if (in < 1 || s.extent[in] >= packs * s.lanes || s.overlapping) return false;
   int longer = in - 1;
   while (longer >= 0 && s.extent[longer] < 16) --longer;
-  if (longer < 0) return;
+  if (longer < 0) return false;
   std::swap(s.extent[longer], s.extent[in]);
   for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[longer], s.plane[p].stride[in]);
+  return true;
 }
 TTENSOR_BODY plan_kind classify(const nest& s) {
   if (s.rank == 0) return plan_kind::flat;
@@ -144,6 +146,8 @@ class walker {
   walker(const nest& s, kernel k, bool accumulates) : s_(s), kernel_(k), each_(&walker::call_each), accumulates_(accumulates) {}
   walker(const walker& o) : s_(o.s_), rows_kernel_(o.rows_kernel_), kernel_(o.kernel_), each_(o.each_), accumulates_(o.accumulates_) {}
 
+  /// Packs of a row that is worth beginning; a kernel of single rows begins every row anew.
+  int packs_enough() const { return rows_kernel_ ? 1 : 4; }
   bool through_tile(int p) const {
     const index_t t = s_.plane[p].stride[s_.rank - 1];
     return t != 0 && t != 1;
@@ -154,6 +158,7 @@ class walker {
     for (int p = 0; p < s_.planes; ++p) {
       c_[p] = {s_.plane[p].how == access::ignored ? nowhere_ : ptr[p], step(p)};
       down_[p] = in > 0 ? s_.plane[p].stride[in - 1] * s_.plane[p].bytes : 0;
+      same_[p] = strided && accumulates_ ? first_at(p) : p;
     }
     const index_t width = extent[in], height = in > 0 ? extent[in - 1] : 1;
     index_t index[max_rank]{};
@@ -176,6 +181,15 @@ class walker {
   index_t across() const { return accumulates_ ? tile : tile * 4; }
 
  private:
+  /// The first output that is where output p is: what is added to both must meet in one tile.
+  int first_at(int p) const {
+    const nest_plane& a = s_.plane[p];
+    for (int q = 0; q < p && a.how == access::output; ++q) {
+      const nest_plane& b = s_.plane[q];
+      if (b.how == access::output && c_[q].ptr == c_[p].ptr && a.bytes == b.bytes && std::equal(a.stride, a.stride + s_.rank, b.stride)) return q;
+    }
+    return p;
+  }
   index_t step(int p) const { return s_.plane[p].stride[s_.rank - 1] == 0 ? 0 : index_t(s_.lanes) * s_.plane[p].bytes; }
 
   void call(const cursor* c, index_t n, const index_t* down, index_t rows) {
@@ -224,6 +238,11 @@ class walker {
       k[p] = {c_[p].ptr + i * down_[p] + j * right, c_[p].step};
       down[p] = down_[p];
       if (!through_tile(p)) continue;
+      if (same_[p] != p) {
+        k[p] = k[same_[p]];
+        down[p] = w * b;
+        continue;
+      }
       if (q.how == access::input || accumulates_) {
         if (down_[p] == b) {
           transpose_copy(q.bytes, buf, w * b, k[p].ptr, right, h, w);
@@ -238,7 +257,7 @@ class walker {
     call(k, w, down, h);
     for (int p = 0; p < s_.planes; ++p) {
       const nest_plane& q = s_.plane[p];
-      if (q.how != access::output || !through_tile(p)) continue;
+      if (q.how != access::output || !through_tile(p) || same_[p] != p) continue;
       const index_t b = q.bytes, right = q.stride[in] * b;
       char* to = c_[p].ptr + i * down_[p] + j * right;
       for (index_t y = 0; y < h; ++y) nest_detail::copy_elements(q.bytes, to + y * down_[p], right, k[p].ptr + y * w * b, b, w);
@@ -251,6 +270,7 @@ class walker {
   bool accumulates_;
   cursor c_[max_planes];
   index_t down_[max_planes];
+  int same_[max_planes];
   mem::room room_;
   alignas(16) char nowhere_[16]{};
 };

@@ -1,0 +1,99 @@
+// Rows of a few elements: the next axis becomes the inner one, for sums and for backward loops too. Against plain loops.
+#include <doctest/doctest.h>
+#include <ttensor/all.hpp>
+#include <cmath>
+
+namespace tt = ttensor;
+using tt::all, tt::index_t, tt::range, tt::tensor;
+
+namespace {
+/// sum over rows of sqrt(1 + sum of x x w along the row) + x at its neighbour's place: its value and gradients, one element after the other.
+struct by_hand {
+  double value = 0;
+  tensor<double, 2> x;
+  tensor<double, 1> w, squares, columns;
+  double largest;
+  by_hand(const tensor<double, 2>& a, const tensor<double, 1>& b) : x(a.extent(0), a.extent(1)), w(b.size()), squares(a.extent(0)), columns(b.size()), largest(a(0, 0)) {
+    for (index_t i = 0; i < a.extent(0); ++i) {
+      double s = 0;
+      for (index_t j = 0; j < a.extent(1); ++j) {
+        s += a(i, j) * a(i, j) * b(j);
+        squares(i) += a(i, j) * a(i, j);
+        columns(j) += a(i, j);
+        largest = std::fmax(largest, a(i, j));
+      }
+      const double root = std::sqrt(1 + s);
+      value += root;
+      for (index_t j = 0; j < a.extent(1); ++j) x(i, j) = a(i, j) * b(j) / root, w(j) += a(i, j) * a(i, j) / (2 * root);
+    }
+  }
+};
+template <class T, int R> bool close(const tensor<T, R>& a, const tensor<double, R>& b) {
+  bool same = a.size() == b.size();
+  for (index_t i = 0; i < b.size() && same; ++i)
+    same = std::fabs(double(a.data()[i]) - b.data()[i]) <= (std::is_same_v<T, float> ? 3e-6 : 1e-12) * (1 + std::fabs(b.data()[i]));
+  return same;
+}
+template <class T> void rows(index_t n, index_t m) {
+  CAPTURE(n);
+  CAPTURE(m);
+  const tensor<double, 2> exact = tt::to<double>(tt::to<float>(sin(tt::reshape(tt::arange<double>(static_cast<double>(n * m)), n, m) * 0.37) + 0.1));
+  const tensor<double, 1> weight = tt::to<double>(tt::to<float>(1.0 + 0.25 * tt::arange<double>(static_cast<double>(m))));
+  const by_hand truth(exact, weight);
+  const tensor<T, 2> x = tt::to<T>(exact);
+  const tensor<T, 1> w = tt::to<T>(weight);
+  CHECK(close(tensor<T, 1>(sum(x * x, 1)), truth.squares));
+  CHECK(close(tensor<T, 1>(sum(x, 0)), truth.columns));
+  CHECK(max(tensor<T, 1>(max(x, 1))) == T(truth.largest));
+  // every second row of a wider array: no two rows follow each other
+  tensor<T, 2> wide(2 * n, m + 1);
+  const auto part = wide(range(0, 2 * n, 2), range(0, m));
+  part = x;
+  wide(all, m) = T(1000);
+  CHECK(double(sum(part * w)) == doctest::Approx(double(sum(truth.columns * weight))).epsilon(1e-5));
+
+  const auto f = [](const auto& x, const auto& w) { return sum(sqrt(sum(x * x * w, 1) + T(1))); };
+  const auto g = tt::grad<0, 1>(f)(x, w);
+  CHECK(close(std::get<0>(g), truth.x));
+  CHECK(close(std::get<1>(g), truth.w));
+  // one array under two names of one place: what both add must meet
+  const auto twice = [&](const auto& z) { return sum(sqrt(sum(z(all, range(0, m)) * w * z(all, range(0, m)), 1) + T(1))); };
+  CHECK(close(tt::grad(twice)(x), truth.x));
+}
+}  // namespace
+
+TEST_CASE("sums, largest elements and gradients of rows of all short lengths") {
+  for (index_t m = 1; m <= 9; ++m) rows<double>(100, m);
+  for (const index_t m : {12, 15, 16, 17, 31, 32, 33}) rows<double>(40, m);
+  for (const index_t m : {1, 2, 3, 7, 15, 16, 33, 63, 64, 65}) rows<float>(40, m);
+  for (const index_t n : {15, 16, 17, 255, 256, 257, 700}) rows<double>(n, 3);
+}
+TEST_CASE("neighbours of one array share elements, not places") {
+  const auto f = [](const auto& x) { return sum(x(all, range(0, 2)) * x(all, range(1, 3))); };
+  const tensor<double, 2> x = tt::reshape(tt::arange<double>(120), 40, 3), g = tt::grad(f)(x);
+  for (index_t i = 0; i < 40; ++i) {
+    CHECK(g(i, 0) == x(i, 1));
+    CHECK(g(i, 1) == x(i, 0) + x(i, 2));
+    CHECK(g(i, 2) == x(i, 1));
+  }
+}
+TEST_CASE("matrices of 3 x 3, mapped and with tangents") {
+  const tensor<double, 3> a = sin(tt::reshape(tt::arange<double>(50 * 9), 50, 3, 3) * 0.7);
+  const auto f = [](const auto& x) { return sum(exp(sum(x * x, -1))); };
+  const auto of_rows = [&](const auto& x) { return sum(tt::vmap(f)(x)); };
+  const tensor<double, 3> g = tt::grad(of_rows)(a), whole = tt::grad(f)(a), mapped = tt::vmap(tt::grad(f))(a);
+  const auto y_dot = tt::jvp(f, a, a).y_dot;
+  double slope = 0;
+  for (index_t i = 0; i < 50; ++i)
+    for (index_t j = 0; j < 3; ++j) {
+      const double e = std::exp(a(i, j, 0) * a(i, j, 0) + a(i, j, 1) * a(i, j, 1) + a(i, j, 2) * a(i, j, 2));
+      for (index_t k = 0; k < 3; ++k) {
+        const double d = 2 * a(i, j, k) * e;
+        slope += d * a(i, j, k);
+        CHECK(g(i, j, k) == doctest::Approx(d));
+        CHECK(whole(i, j, k) == doctest::Approx(d));
+        CHECK(mapped(i, j, k) == doctest::Approx(d));
+      }
+    }
+  CHECK(y_dot == doctest::Approx(slope));
+}
