@@ -5,7 +5,7 @@
 #   ./test.sh <stage>... these stages only
 # Stages: layers  floors and circles of the headers
 #         release all tests, each header alone, consumers of the installed library, the examples
-#         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer
+#         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer (clang's if it links them, else g++'s)
 #         tsan    tests labelled tsan, ThreadSanitizer
 #         nosimd  tests labelled nosimd, without xsimd
 #         clang   tests labelled clang, compiled by the newest clang (16 or later)
@@ -34,6 +34,14 @@ setup_jobs
 
 tests_run=0 tests_failed=0 failed_stages=() stage_lines=()
 
+# run_preset_with <compiler> <preset>: CMake would drop the preset's options in a build directory of another compiler, so that one is begun anew.
+run_preset_with() {
+  local before
+  before=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "build/$2/CMakeCache.txt" 2>/dev/null || true)
+  if [ -n "$before" ] && [ "$(command -v "$before")" != "$(command -v "$1")" ]; then show rm -rf "build/$2"; fi
+  run_preset "$2" -DCMAKE_CXX_COMPILER="$1"
+}
+
 # One preset: configure, build, ctest. The counts come from ctest's own summary.
 run_preset() { # run_preset <preset> [configure options]
   local preset=$1 log total failed status=0
@@ -53,7 +61,8 @@ run_stage() {
   case $1 in
     layers) show python3 tools/check_layers.py ;;
     release) run_preset release -DTTENSOR_BUILD_TESTS=ON -DTTENSOR_BUILD_EXAMPLES=ON ;;
-    clang) run_preset clang -DCMAKE_CXX_COMPILER="$(find_clang)" ;;
+    clang) run_preset_with "$(find_clang)" clang ;;
+    asan) run_preset_with "$(find_clang_sanitizers || echo g++)" asan ;;
     *) run_preset "$1" ;;
   esac
 }

@@ -6,12 +6,14 @@ set(TTENSOR_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # GCC 12 reports the lanes of packs that every path sets, and its own AVX-512 header
   list(APPEND TTENSOR_WARNINGS -Wno-maybe-uninitialized -Wno-uninitialized)
 endif()
+# GCC collects its garbage when its heap has grown by so many kB: a third fewer collections in a test for 0.4 GB more.
+set(_gcc_heap "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1500000>")
 set(TTENSOR_MARCH_OPTION "")
 if(TTENSOR_MARCH)
   set(TTENSOR_MARCH_OPTION -march=${TTENSOR_MARCH})
 endif()
 target_compile_options(ttensor_dev INTERFACE
-  "$<$<COMPILE_LANGUAGE:CXX>:${TTENSOR_WARNINGS};${TTENSOR_MARCH_OPTION}>"
+  "$<$<COMPILE_LANGUAGE:CXX>:${TTENSOR_WARNINGS};${TTENSOR_MARCH_OPTION};${_gcc_heap}>"
   # all-warnings: a host function called from a kernel is only a warning, and the kernel comes out empty.
   "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra>")
 target_link_libraries(ttensor_dev INTERFACE ttensor::ttensor)

@@ -16,6 +16,15 @@ find_clang() {
   return 1
 }
 
+# The same if it can link its sanitizers: it compiles the tests with them twice as fast as g++.
+find_clang_sanitizers() {
+  local name program found=1
+  name=$(find_clang) && program=$(mktemp) || return 1
+  echo 'int main() {}' | "$name" -fsanitize=address,undefined -x c++ - -o "$program" 2>/dev/null && found=0 && echo "$name"
+  rm -f "$program"
+  return $found
+}
+
 package_present() { # package_present <check>
   local name
   case $1 in
@@ -30,6 +39,7 @@ package_present() { # package_present <check>
       printf '#if !__has_include(<%s>)\n#error missing\n#endif\n' "${1#header:}" |
         g++ -std=c++20 -E -x c++ -idirafter /usr/local/cuda/include/cccl -idirafter /usr/local/cuda/include - >/dev/null 2>&1 ;;
     clang) find_clang >/dev/null ;;
+    clang-sanitizers) find_clang_sanitizers >/dev/null ;;
     *) stop "tools/packages.list: unknown check '$1'" ;;
   esac
 }

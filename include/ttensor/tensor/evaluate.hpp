@@ -213,6 +213,7 @@ template <int R, class... L> struct flat_operands<R, type_list<L...>> {
     mem::hold marks = 0;
     bool any = false;
     int k = 1;
+    word[0] = 0;
     e.leaves([&]<class A>(const A& l) __attribute__((always_inline)) {
       if constexpr (is_scalar_leaf_v<A>) {
         static_assert(sizeof(l.value) <= sizeof(number_bytes));
@@ -236,7 +237,7 @@ template <int R, class... L> struct flat_operands<R, type_list<L...>> {
   /// Row::run over n elements. The addresses of arrays follow from their words, which have no marks.
   template <class Row> TTENSOR_INLINE auto call(numbers& copies, index_t n) const {
     return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
-      char* const at[] = {(is_number[K] ? copies[K].bytes : reinterpret_cast<char*>(word[K]) + sizeof(mem::block))...};
+      char* const at[] = {(is_number[K] ? copies[K].bytes : reinterpret_cast<char*>(word[K] + sizeof(mem::block)))...};
       return Row::run(at, n);
     }(std::make_integer_sequence<int, planes>{});
   }
