@@ -1,4 +1,4 @@
-// Rows D1, D2, D3, D3s, lengths3 of bench_derivatives and bench_peers: hand-written gradients and ours.
+// Rows D1, D2, D3, D3s, lengths3, pairs3 of bench_derivatives and bench_peers: hand-written gradients and ours.
 #include "derivatives_workloads.hpp"
 
 #if defined(TTENSOR_BENCH_BLAS)
@@ -186,6 +186,31 @@ void rows_lengths(int n) {
       [=] { return numbers(out->data(), 3 * n); });
 }
 
+// ---- pairs3: the sum of 1 / (0.01 + |x_i - x_j|^2) over all pairs of n points -----------------------------------------------
+void rows_pairs(int n) {
+  const auto* x = new vec<double>(random(3 * n, 43, -2, 2));
+  auto* g = new vec<double>(static_cast<std::size_t>(3 * n));
+  add("pairs3", "f64", n, "hand_loop", 1e-11, [=] {
+    const double* p = x->data();
+    double* to = g->data();
+    std::fill(to, to + 3 * n, 0.0);
+    for (int i = 0; i < 3 * n; i += 3)
+      for (int j = 0; j < 3 * n; j += 3) {
+        const double a = p[i] - p[j], b = p[i + 1] - p[j + 1], c = p[i + 2] - p[j + 2], r = a * a + b * b + c * c + 0.01, w = -2 / (r * r);
+        to[i] += w * a, to[i + 1] += w * b, to[i + 2] += w * c;
+        to[j] -= w * a, to[j + 1] -= w * b, to[j + 2] -= w * c;
+      }
+  }, [=] { return numbers(g->data(), 3 * n); });
+  const auto in = matrix(x->data(), n, 3);
+  auto* out = new tt::tensor<double, 2>;
+  add("pairs3", "f64", n, "ttensor", 1e-11, [=] {
+    *out = tt::grad([](const auto& v) {
+      const auto d = unsqueeze(v, 1) - unsqueeze(v, 0);
+      return sum(1.0 / (sum(d * d, 2) + 0.01));
+    })(in);
+  }, [=] { return numbers(out->data(), 3 * n); });
+}
+
 }  // namespace
 
 void gradients::rows_of_sums() {
@@ -193,4 +218,5 @@ void gradients::rows_of_sums() {
   rows_expsin(1000), rows_expsin(100000);
   for (const int n : {10, 100, 1000, 100000}) rows_rosenbrock(n);
   rows_lengths(2500);
+  rows_pairs(300);
 }

@@ -77,6 +77,32 @@ TEST_CASE("neighbours of one array share elements, not places") {
     CHECK(g(i, 2) == x(i, 1));
   }
 }
+TEST_CASE("all pairs of points: one array under two mappings, each twice") {
+  const auto energy = []<class V>(const V& v) {
+    const auto d = unsqueeze(v, 1) - unsqueeze(v, 0);
+    return sum(1.0 / (sum(d * d, 2) + 0.5));
+  };
+  for (const index_t n : {2, 15, 16, 17, 40}) {
+    CAPTURE(n);
+    const tensor<double, 2> x = sin(tt::reshape(tt::arange<double>(static_cast<double>(3 * n)), n, 3) * 1.7), g = tt::grad(energy)(x);
+    tensor<double, 3> both(2, n, 3);
+    both(0) = x;
+    both(1) = 2.0 * x;
+    const tensor<double, 3> mapped = tt::vmap(tt::grad(energy))(both), outside = tt::grad([&](const auto& z) { return sum(tt::vmap(energy)(z)); })(both);
+    for (int which = 0; which < 2; ++which) {
+      tensor<double, 2> truth(n, 3);
+      for (index_t i = 0; i < n; ++i)
+        for (index_t j = 0; j < n; ++j) {
+          double r = 0.5;
+          for (int k = 0; k < 3; ++k) r += (both(which, i, k) - both(which, j, k)) * (both(which, i, k) - both(which, j, k));
+          for (int k = 0; k < 3; ++k) truth(i, k) -= 4 * (both(which, i, k) - both(which, j, k)) / (r * r);
+        }
+      if (which == 0) CHECK(close(g, truth));
+      CHECK(close(tensor<double, 2>(mapped(which)), truth));
+      CHECK(close(tensor<double, 2>(outside(which)), truth));
+    }
+  }
+}
 TEST_CASE("matrices of 3 x 3, mapped and with tangents") {
   const tensor<double, 3> a = sin(tt::reshape(tt::arange<double>(50 * 9), 50, 3, 3) * 0.7);
   const auto f = [](const auto& x) { return sum(exp(sum(x * x, -1))); };

@@ -1,6 +1,7 @@
 // The backward pass of a recorded statement: what a node remembers of it, and the one driver that runs its fused loop. None of
 // the bookkeeping depends on the statement's type, so it is compiled once.
 #pragma once
+#include <algorithm>
 #include "../run/back.hpp"
 #include "../run/sums.hpp"
 #include "taped.hpp"
@@ -151,16 +152,36 @@ TTENSOR_INLINE bool equal(const index_t* a, const index_t* b, int from, int to) 
   while (from < to && a[from] == b[from]) ++from;
   return from == to;
 }
-/// Planes of an adjoint over `x` in memory of its own, row-major; returns where it begins.
-TTENSOR_NOINLINE inline char* row_major_planes(adjoint_plane* part, int count, arena& memory, const index_t* x, int levels, index_t inner_size, int bytes) {
+/// Planes of an adjoint of inner_size elements over the batch axes of `x`, in memory of its own: from `first` on, or in new memory. Returns where it begins.
+TTENSOR_NOINLINE inline char* own_planes(adjoint_plane* part, int count, arena& memory, const index_t* x, int levels, index_t inner_size, int bytes, bool zeros, char* first) {
   const index_t size = row_major(part->stride, x, levels, 0) * inner_size * bytes;
-  char* const first = memory.bytes(static_cast<std::size_t>(size * count));
+  if (!first) {
+    first = memory.bytes(static_cast<std::size_t>(size * count));
+    if (zeros) std::memset(first, 0, static_cast<std::size_t>(size * count));
+  }
   for (int d = 0; d < levels; ++d) part->extent[d] = x[d], part->stride[d] *= inner_size;
   for (int i = 0; i < count; ++i) {
     if (i > 0) part[i] = part[0];
     part[i].ptr = first + i * size;
   }
   return first;
+}
+/// Row-major strides over the axes that a target walks, 0 along the others; returns the number of elements.
+inline index_t walked(index_t* own, const index_t* walk, const index_t* x, int rank, int levels) {
+  index_t extent[run::max_rank];
+  for (int d = 0; d < rank; ++d) extent[d] = d < levels || walk[d] != 0 ? x[d] : 1;
+  return row_major(own, extent, rank, levels);
+}
+/// Whether rows along axis `inner` are so short that another axis takes their place, unless targets overlap; not where every plane walks them as one with the axis before.
+TTENSOR_NOINLINE inline bool turns(const back_layout& l, const back_record& r, const index_t* out_stride, const index_t* x, int inner) {
+  if (run::longer_axis(x, inner, run::packs_of_single_row * l.lanes) < 0) return false;
+  int outer = inner - 1;
+  while (outer > 0 && x[outer] == 1) --outer;
+  auto one = [&](const index_t* stride) { return stride[outer] == stride[inner] * x[inner]; };
+  bool all = l.value || one(out_stride);
+  for (int v = 0; v < l.values; ++v) all = all && (r.value[v].uniform || !r.value[v].ptr || one(r.value_stride + v * l.rank));
+  for (int g = 0; g < l.targets; ++g) all = all && one(r.target_stride + g * l.rank);
+  return !all;
 }
 }  // namespace back_detail
 TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum) {
@@ -211,33 +232,38 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
   }
   run::plane_mask fresh_planes;
   arena memory;
-  char* formed[run::max_planes];  // of targets whose adjoints are formed in row-major order and added one element at a time
+  char* formed[run::max_planes];  // of targets whose adjoints are formed in memory of their own, row-major over the axes they walk, and added at the end
   int inner = rank - 1;
   while (inner > levels && x[inner] == 1) --inner;
+  const bool turns = back_detail::turns(l, r, out_stride, x, inner);
   for (int g = 0; g < l.targets; ++g) {
     const int first = l.target_plane[g];
     formed[g] = nullptr;
     for (int i = 0; i < px; ++i) plane[first + i].how = to[g] ? run::access::output : run::access::ignored;
     if (!to[g]) continue;
     const index_t* walk = r.target_stride + g * rank;
-    index_t offset = r.target[g].offset;
-    // one element an example: the loop runs over examples, whose places must differ by one too
-    const bool direct = rank == levels || (x[inner] == 1 ? levels == 0 || to[g]->size == 1 : walk[inner] == 0 || walk[inner] == 1);
-    bool fresh = !to[g]->live && direct && to[g]->size == inner_size && offset == 0 && back_detail::equal(walk, whole, levels, rank);
+    index_t offset = r.target[g].offset, own[run::max_rank];
+    bool fresh = !to[g]->live && to[g]->size == inner_size && offset == 0 && back_detail::equal(walk, whole, levels, rank), overlaps = false;
+    int twin = -1;  // a target before this one at the same place
     for (int o = 0; o < l.targets; ++o)
       if (o != g && to[o] == to[g]) {
         const bool same = r.target[o].offset == offset && back_detail::equal(r.target_stride + o * rank, walk, levels, rank);
-        fresh = fresh && same;
-        s.overlapping = s.overlapping || !same;
+        overlaps = overlaps || !same;
+        if (same && o < g && twin < 0) twin = o;
       }
+    // one element an example: the loop runs over examples, whose places must differ by one too. Short rows that overlap may not be turned where they are.
+    const bool direct = (rank == levels || (x[inner] == 1 ? levels == 0 || to[g]->size == 1 : walk[inner] == 0 || walk[inner] == 1)) && !(overlaps && turns);
     if (direct) {
+      s.overlapping = s.overlapping || overlaps;
+      fresh = fresh && !overlaps;
       fresh ? to[g]->make_fresh(x) : to[g]->make_open(x);
       to[g]->planes(part);
     } else {
-      formed[g] = back_detail::row_major_planes(part, px, memory, x, levels, inner_size, l.bytes[first]);
-      fresh = true;
+      const index_t size = back_detail::walked(own, walk, x, rank, levels);
+      fresh = size == inner_size && twin < 0;
+      formed[g] = back_detail::own_planes(part, px, memory, x, levels, size, l.bytes[first], size != inner_size, twin < 0 ? nullptr : formed[twin]);
       offset = 0;
-      walk = whole;
+      walk = own;
     }
     for (int i = 0; i < px; ++i) {
       back_detail::connect(plane[first + i], part[i], offset, walk, x, levels, rank);
@@ -256,17 +282,18 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
   l.drive(s, l.kernel, *l.sums);
 
   for (int g = 0; g < l.targets; ++g) {
-    if (!formed[g]) continue;
+    if (!formed[g] || std::find(formed, formed + g, formed[g]) != formed + g) continue;
     to[g]->make_open(extent);
     to[g]->planes(part);
     const int bytes = l.bytes[l.target_plane[g]];
-    index_t step[run::max_rank];
-    const index_t size = row_major(step, extent, rank, 0) * bytes;
+    const index_t* walk = r.target_stride + g * rank;
+    index_t step[run::max_rank], stride[run::max_rank], reach[run::max_rank];
+    for (int d = 0; d < rank; ++d) reach[d] = d < levels || walk[d] != 0 ? extent[d] : 1;
+    const index_t size = row_major(step, reach, rank, 0) * bytes;
     for (int q = 0; q < px; ++q) {
-      index_t stride[run::max_rank];
-      std::memcpy(stride, r.target_stride + g * rank, row);
+      std::memcpy(stride, walk, row);
       for (int d = 0; d < levels; ++d) stride[d] = part[q].extent[d] == 1 ? 0 : part[q].stride[d];
-      l.add[g](part[q].ptr + r.target[g].offset * bytes, stride, formed[g] + q * size, step, extent, rank);
+      l.add[g](part[q].ptr + r.target[g].offset * bytes, stride, formed[g] + q * size, step, reach, rank);
     }
   }
 }

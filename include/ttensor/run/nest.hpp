@@ -62,6 +62,14 @@ void collapse(nest& s, bool reorder);
 /// A row of a few elements takes longer to begin than to compute: the next longer axis takes its place, and planes that are strided then
 /// pass through tiles. Extents alone decide, so that the order of a sum's additions depends on nothing else. False: rows are long enough.
 bool turn_short_rows(nest& s, int packs = 1);
+inline constexpr int packs_of_single_row = 4;  // a kernel of single rows begins every row anew: packs of a row that is worth it
+/// The axis that takes the place of axis `in`, or -1.
+inline int longer_axis(const index_t* extent, int in, index_t enough) {
+  if (in < 1 || extent[in] >= enough) return -1;
+  int longer = in - 1;
+  while (longer >= 0 && extent[longer] < 16) --longer;
+  return longer;
+}
 
 /// What the driver will do with a collapsed nest.
 plan_kind classify(const nest& s);
@@ -96,11 +104,8 @@ TTENSOR_BODY void collapse(nest& s, bool reorder) {
   if (s.rank > 0) s.rank = r + 1;
 }
 TTENSOR_BODY bool turn_short_rows(nest& s, int packs) {
-  const int in = s.rank - 1;
-  if (in < 1 || s.extent[in] >= packs * s.lanes || s.overlapping) return false;
-  int longer = in - 1;
-  while (longer >= 0 && s.extent[longer] < 16) --longer;
-  if (longer < 0) return false;
+  const int in = s.rank - 1, longer = longer_axis(s.extent, in, packs * s.lanes);
+  if (longer < 0 || s.overlapping) return false;
   std::swap(s.extent[longer], s.extent[in]);
   for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[longer], s.plane[p].stride[in]);
   return true;
@@ -146,8 +151,7 @@ class walker {
   walker(const nest& s, kernel k, bool accumulates) : s_(s), kernel_(k), each_(&walker::call_each), accumulates_(accumulates) {}
   walker(const walker& o) : s_(o.s_), rows_kernel_(o.rows_kernel_), kernel_(o.kernel_), each_(o.each_), accumulates_(o.accumulates_) {}
 
-  /// Packs of a row that is worth beginning; a kernel of single rows begins every row anew.
-  int packs_enough() const { return rows_kernel_ ? 1 : 4; }
+  int packs_enough() const { return rows_kernel_ ? 1 : packs_of_single_row; }
   bool through_tile(int p) const {
     const index_t t = s_.plane[p].stride[s_.rank - 1];
     return t != 0 && t != 1;
