@@ -62,8 +62,7 @@ void collapse(nest& s, bool reorder);
 /// A row of a few elements takes longer to begin than to compute: the next longer axis takes its place, and planes that are strided then
 /// pass through tiles. Extents alone decide, so that the order of a sum's additions depends on nothing else. False: rows are long enough.
 bool turn_short_rows(nest& s, int packs = 1);
-inline constexpr int packs_of_single_row = 4;  // a kernel of single rows begins every row anew: packs of a row that is worth it
-/// The axis that takes the place of axis `in`, or -1.
+/// The axis that takes the place of axis `in` where rows of fewer than `enough` elements are short, or -1.
 inline int longer_axis(const index_t* extent, int in, index_t enough) {
   if (in < 1 || extent[in] >= enough) return -1;
   int longer = in - 1;
@@ -151,7 +150,8 @@ class walker {
   walker(const nest& s, kernel k, bool accumulates) : s_(s), kernel_(k), each_(&walker::call_each), accumulates_(accumulates) {}
   walker(const walker& o) : s_(o.s_), rows_kernel_(o.rows_kernel_), kernel_(o.kernel_), each_(o.each_), accumulates_(o.accumulates_) {}
 
-  int packs_enough() const { return rows_kernel_ ? 1 : packs_of_single_row; }
+  /// Packs of a row that is worth it; a kernel of single rows begins every row anew.
+  int packs_enough() const { return rows_kernel_ ? 1 : 4; }
   bool through_tile(int p) const {
     const index_t t = s_.plane[p].stride[s_.rank - 1];
     return t != 0 && t != 1;
@@ -162,7 +162,7 @@ class walker {
     for (int p = 0; p < s_.planes; ++p) {
       c_[p] = {s_.plane[p].how == access::ignored ? nowhere_ : ptr[p], step(p)};
       down_[p] = in > 0 ? s_.plane[p].stride[in - 1] * s_.plane[p].bytes : 0;
-      same_[p] = strided && accumulates_ ? first_at(p) : p;
+      same_[p] = strided ? first_at(p) : p;
     }
     const index_t width = extent[in], height = in > 0 ? extent[in - 1] : 1;
     index_t index[max_rank]{};
@@ -185,12 +185,12 @@ class walker {
   index_t across() const { return accumulates_ ? tile : tile * 4; }
 
  private:
-  /// The first output that is where output p is: what is added to both must meet in one tile.
+  /// The first plane of its kind that is where plane p is. One tile serves both: it is gathered once, and what is added to two outputs must meet.
   int first_at(int p) const {
     const nest_plane& a = s_.plane[p];
-    for (int q = 0; q < p && a.how == access::output; ++q) {
+    for (int q = 0; q < p && through_tile(p); ++q) {
       const nest_plane& b = s_.plane[q];
-      if (b.how == access::output && c_[q].ptr == c_[p].ptr && a.bytes == b.bytes && std::equal(a.stride, a.stride + s_.rank, b.stride)) return q;
+      if (b.how == a.how && c_[q].ptr == c_[p].ptr && a.bytes == b.bytes && std::equal(a.stride, a.stride + s_.rank, b.stride)) return q;
     }
     return p;
   }
