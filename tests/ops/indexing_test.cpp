@@ -77,3 +77,13 @@ TEST_CASE("an inner level over indices does not meet an outer level over values"
   REQUIRE(y.size() == 4);
   CHECK(std::vector<double>(y.data(), y.data() + 4) == std::vector<double>{2, 1, 4, 3});
 }
+TEST_CASE("elements of integer tensors are indices") {
+  tt::tensor<double, 2> x{{1, 2}, {3, 4}};
+  ints i{1, 0};
+  CHECK(x(i(0), 0) == 3);
+  x(i(1), i(0)) = 9;
+  CHECK(x(0, 1) == 9);
+  CHECK(tt::max(tt::tensor<double, 1>(x(i(0)))) == 4);
+  CHECK(tt::zeros<double>(i(0), 2).size() == 2);
+  CHECK_THROWS_AS(x(tt::range(0, i(0)), i(0) + 2), tt::index_error);
+}

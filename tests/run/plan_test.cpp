@@ -91,9 +91,13 @@ TEST_CASE("a longer axis takes the place of a short row, if there is one") {
   CHECK(rows.n.extent[1] == 40);
   CHECK(rows.n.plane[2].stride[1] == 1);
   CHECK(classify(rows.n) == plan_kind::tiled);
-  made few({8, 3}, {{3, 1}, {3, 1}, {1, 0}});
-  turn_short_rows(few.n);
+  made few({6, 3}, {{3, 1}, {3, 1}, {1, 0}});
+  CHECK(!turn_short_rows(few.n));
   CHECK(few.n.extent[1] == 3);
+  made longest({7, 8, 3}, {{24, 3, 1}, {24, 3, 1}, {0, 1, 0}});
+  CHECK(turn_short_rows(longest.n));
+  CHECK(longest.n.extent[1] == 3);
+  CHECK(longest.n.extent[2] == 8);
 }
 TEST_CASE("steps of either sign are merged only with their own kind") {
   made m({4, 6}, {{6, 1}, {-6, -1}});

@@ -62,12 +62,16 @@ void collapse(nest& s, bool reorder);
 /// A row of a few elements takes longer to begin than to compute: the next longer axis takes its place, and planes that are strided then
 /// pass through tiles. Extents alone decide, so that the order of a sum's additions depends on nothing else. False: rows are long enough.
 bool turn_short_rows(nest& s, int packs = 1);
-/// The axis that takes the place of axis `in` where rows of fewer than `enough` elements are short, or -1.
+/// The axis that takes the place of axis `in` where rows of fewer than `enough` elements are short, or -1: the next one of 16 or more, else the
+/// longest one if that is more than twice as long.
 inline int longer_axis(const index_t* extent, int in, index_t enough) {
   if (in < 1 || extent[in] >= enough) return -1;
-  int longer = in - 1;
-  while (longer >= 0 && extent[longer] < 16) --longer;
-  return longer;
+  int longest = in;
+  for (int d = in - 1; d >= 0; --d) {
+    if (extent[d] >= 16) return d;
+    if (extent[d] > extent[longest]) longest = d;
+  }
+  return extent[longest] > 2 * extent[in] ? longest : -1;
 }
 
 /// What the driver will do with a collapsed nest.

@@ -42,7 +42,9 @@ template <int R> struct layout_map {
 };
 
 namespace shape {
-template <class A> inline constexpr bool is_index_v = std::is_integral_v<std::remove_cvref_t<A>> && !std::is_same_v<std::remove_cvref_t<A>, bool>;
+template <class A> struct index_type { using type = A; };
+template <class A> requires requires { typename A::ttensor_proxy; } struct index_type<A> { using type = typename A::scalar; };  // x(i(0)) with elements of integer tensors
+template <class A, class I = typename index_type<std::remove_cvref_t<A>>::type> inline constexpr bool is_index_v = std::is_integral_v<I> && !std::is_same_v<I, bool>;
 template <class A> inline constexpr bool is_slice_v = std::is_same_v<A, all_t> || std::is_same_v<A, newaxis_t> || std::is_same_v<A, ellipsis_t> ||
                                                       std::is_same_v<A, range> || is_index_v<A>;
 template <class... A> constexpr int consumed() { return ((std::is_same_v<A, newaxis_t> || std::is_same_v<A, ellipsis_t> ? 0 : 1) + ... + 0); }
