@@ -1,26 +1,9 @@
 // fixed<T, E...>: all extents in the type, elements inside the object: no allocation, usable in constant expressions.
 #pragma once
+#include "fixed_elements.hpp"
 #include "tensor.hpp"
 
 TTENSOR_BEGIN
-
-/// Leaf over a fixed tensor: carries the elements by value, so an expression of locals can be returned.
-template <class T, auto Shape> struct fixed_leaf {
-  using ttensor_expression = void;
-  using scalar = T;
-  static constexpr int rank = shape::rank_of<Shape>(), holds = 0;
-  static constexpr auto extent_parameter = Shape;
-  static constexpr index_t size = shape::type_of<Shape>::static_size;
-  array<T, static_cast<int>(size)> elements;
-  dims<rank> shape() const { return shape::static_dims<Shape>(); }
-  template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(shape()); }
-  template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
-  template <class F> TTENSOR_INLINE void each_hold(F&&) {}
-  template <class F> TTENSOR_INLINE void planes(F&& f) const {
-    const dims<rank> e = shape();
-    f(std::type_identity<T>{}, plane<rank>{elements.v, e, shape::row_major(e), nullptr});
-  }
-};
 
 template <class T, auto Shape> requires(depth_v<T> == 0 && shape::all_static<Shape>())
 class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape, host, row_major>, T, shape::rank_of<Shape>()> {
@@ -48,13 +31,20 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     static_assert(rank_v<E> == R, "ttensor: a fixed tensor is assigned from an expression of the same rank");
     auto x = tensor_detail::as_elem<T>(e);
     static_assert(expr::extents_fit(leaves_of_t<decltype(x)>{}, shape::static_dims<Shape>()), "ttensor: the extents of a fixed tensor differ from those of the expression that it is assigned from");
-    check(x.shape());
-    statement<T, decltype(x)> st(x, {}, x.shape());
-    array<T, static_cast<int>(N)> y;  // through a temporary: leaves may be this very tensor
-    st.set_output(0, y.v, shape::row_major(st.extent));
-    st.flat() ? st.run_flat() : st.run_planned();
     ++counts.loops;
-    v_ = y;
+    if constexpr (fills<decltype(x)>()) {  // leaves are copies, so this tensor may be one
+      fixed_elements<T, decltype(x)>::each(x, [&](index_t i, const auto& value) {
+        char* const to = reinterpret_cast<char*>(v_.v + i);
+        run::core_io<T, 1>::store(convert_value<typename run::core_io<T, 1>::value>(value), &to);
+      });
+    } else {
+      check(x.shape());
+      statement<T, decltype(x)> st(x, {}, x.shape());
+      array<T, static_cast<int>(N)> y;  // through a temporary: leaves may be this very tensor
+      st.set_output(0, y.v, shape::row_major(st.extent));
+      st.flat() ? st.run_flat() : st.run_planned();
+      v_ = y;
+    }
     return *this;
   }
   tensor& operator=(const T& v) {
@@ -90,6 +80,10 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
   constexpr T* data() { return v_.v; }
 
  private:
+  template <class E> static constexpr bool fills() {
+    if constexpr (fixed_elements<T, E>::exists) return fixed_elements<T, E>::size == N;
+    else return false;
+  }
   static void check(const dims<R>& e) {
     for (int d = 0; d < R; ++d)
       if (e[d] != shape::extent_of<Shape>(d)) tensor_detail::fixed_extent(e[d], shape::extent_of<Shape>(d), d);

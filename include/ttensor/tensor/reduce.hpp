@@ -3,6 +3,7 @@
 #include "../ops/reduction.hpp"
 #include "../run/reduce.hpp"
 #include "../run/sums.hpp"
+#include "fixed_elements.hpp"
 #include "tensor.hpp"
 
 TTENSOR_BEGIN
@@ -144,8 +145,17 @@ template <class Red, class S, class E> TTENSOR_INLINE reduction_scalar_t<Red, S>
   W value = W(Red::template identity<W>());
   ++counts.loops;
   bool done = false;
-  if constexpr (whole_tree<E>)
+  using few = fixed_elements<W, E>;
+  if constexpr (few::exists) {
+    using V = typename run::core_io<W, 1>::value;
+    V sum = Red::template identity<V>();
+    few::each(e, [&](index_t, const auto& x) { sum = Red::combine(sum, convert_value<V>(x)); });
+    char* const to = reinterpret_cast<char*>(&value);
+    run::core_io<W, 1>::store(sum, &to);
+    done = true;
+  } else if constexpr (whole_tree<E>) {
     if constexpr (total::operands::planes <= 8 && total::operands::same_rank) done = total::run(value, e);
+  }
   if (!done) value = total::planned(e);
   if constexpr (std::is_same_v<Q, W>) return value;
   else return static_cast<Q>(static_cast<compute_t<Q>>(value));

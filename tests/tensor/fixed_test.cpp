@@ -1,0 +1,100 @@
+// Statements and sums of fixed tensors have a loop of their own: the same values as of tensors, in every element type.
+#include <doctest/doctest.h>
+#include <ttensor/all.hpp>
+#include <complex>
+#include <cstring>
+
+namespace tt = ttensor;
+using tt::fixed, tt::index_t, tt::tensor;
+
+namespace {
+template <class F, class D> bool same(const F& a, const D& b) {
+  bool yes = a.size() == b.size();
+  for (index_t i = 0; i < b.size() && yes; ++i) yes = std::memcmp(a.data() + i, b.data() + i, sizeof(*b.data())) == 0;
+  return yes;
+}
+template <class T, index_t... E> void statements() {
+  CAPTURE(sizeof...(E));
+  fixed<T, E...> a, b;
+  tensor<T, static_cast<int>(sizeof...(E))> x(E...), y(E...);
+  for (index_t i = 0; i < x.size(); ++i) a.data()[i] = x.data()[i] = T(i % 5 + 1), b.data()[i] = y.data()[i] = T(7 - i % 6);
+  fixed<T, E...> r = a * b + a;
+  tensor<T, static_cast<int>(sizeof...(E))> want = x * y + x;
+  CHECK(same(r, want));
+  r = r - b * T(2);  // names the result
+  want = want - y * T(2);
+  CHECK(same(r, want));
+  r += a;
+  want += x;
+  CHECK(same(r, want));
+  CHECK(sum(a * b) == sum(x * y));
+  if constexpr (sizeof...(E) == 1) CHECK(dot(a, a) == dot(x, x));
+  if constexpr (tt::is_floating_v<T> && !tt::is_complex_v<T>) {
+    r = exp(a) * sin(b) + where(a > b, tanh(a), sqrt(b));
+    want = exp(x) * sin(y) + where(x > y, tanh(x), sqrt(y));
+    CHECK(same(r, want));
+    CHECK(double(mean(exp(-a))) == doctest::Approx(double(mean(exp(-x)))).epsilon(1e-3));
+  }
+}
+template <class T> double norm_of(const T& v) { return std::sqrt(double(sum(v * v))); }
+}  // namespace
+
+TEST_CASE("one element, less and more than a register, more than the loop takes") {
+  statements<double, 1>();
+  statements<double, 3>();
+  statements<double, 3, 3>();
+  statements<double, 8, 8>();
+  statements<double, 5, 13>();
+  statements<float, 3>();
+  statements<float, 2, 3, 4>();
+  statements<int, 3>();
+  statements<std::int64_t, 17>();
+  statements<tt::half, 3>();
+  statements<tt::bfloat16, 4>();
+}
+TEST_CASE("element types meet, masks, complex numbers") {
+  const fixed<float, 3> f{1.5f, 2, 3};
+  const fixed<double, 3> d{1, 2, 4};
+  const fixed<int, 3> i{3, 2, 1};
+  fixed<double, 3> r = f * d + i;
+  CHECK(r(0) == 4.5);
+  CHECK(r(2) == 13);
+  CHECK(sum(i * i) == 14);
+  const fixed<bool, 3> m = d > f;
+  CHECK(!m(0));
+  CHECK(m(2));
+  CHECK(sum(m) == 1);
+  CHECK(tt::any(m));
+  CHECK(!tt::all(m));
+  const fixed<std::complex<double>, 2> z{std::complex<double>(1, 2), std::complex<double>(0, -1)};
+  fixed<std::complex<double>, 2> w = z * z + 1.0;
+  CHECK(w(0) == std::complex<double>(-2, 4));
+  CHECK(sum(z) == std::complex<double>(1, 1));
+}
+TEST_CASE("other shapes and other leaves take the loops over packs") {
+  const fixed<double, 3, 1> column{{1}, {2}, {3}};
+  const fixed<double, 1, 3> row{{1, 10, 100}};
+  const fixed<double, 3, 3> outer = column * row;
+  CHECK(outer(2, 1) == 30);
+  CHECK(sum(column * row) == 666);
+  const tensor<double, 1> t{1, 2, 3};
+  const fixed<double, 3> v{1, 1, 2}, s = v * t + 1.0;
+  CHECK(s(2) == 7);
+  CHECK(norm_of(s) == doctest::Approx(std::sqrt(4.0 + 9 + 49)));
+  fixed<double, 3> u = v;
+  u = 2.0 * u + u;
+  CHECK(u(2) == 6);
+  CHECK(sum(fixed<double, 3>(column(tt::all, 0)) * v) == 9);
+}
+TEST_CASE("gradients through fixed tensors, and one loop a statement") {
+  const auto f = [](const auto& x) {
+    const fixed<double, 3> w{1, 2, 3};
+    return sum(square(x - w));
+  };
+  const tensor<double, 1> x{0, 0, 0}, g = tt::grad(f)(x);
+  CHECK(g(2) == -6);
+  const auto before = tt::counts.loops;
+  const fixed<double, 3> a{1, 2, 3}, b = a * 2.0 + a;
+  CHECK(tt::counts.loops == before + 1);
+  CHECK(b(0) == 3);
+}
