@@ -81,21 +81,21 @@ TEST_CASE("a transposed operand is tiled, a strided one general") {
 TEST_CASE("a longer axis takes the place of a short row, if there is one") {
   made m({40, 5, 3}, {{15, 3, 1}, {15, 3, 1}, {1, 0, 0}});
   collapse(m.n, true);
-  turn_short_rows(m.n);
+  turn_short_rows(m.n, m.n.lanes);
   CHECK(m.n.rank == 2);
   CHECK(m.n.extent[1] == 15);  // as long as two packs
   made rows({40, 3}, {{3, 1}, {3, 1}, {1, 0}});
   collapse(rows.n, true);
-  turn_short_rows(rows.n);
+  turn_short_rows(rows.n, rows.n.lanes);
   CHECK(rows.n.extent[0] == 3);
   CHECK(rows.n.extent[1] == 40);
   CHECK(rows.n.plane[2].stride[1] == 1);
   CHECK(classify(rows.n) == plan_kind::tiled);
   made few({6, 3}, {{3, 1}, {3, 1}, {1, 0}});
-  CHECK(!turn_short_rows(few.n));
+  CHECK(!turn_short_rows(few.n, few.n.lanes));
   CHECK(few.n.extent[1] == 3);
   made longest({7, 8, 3}, {{24, 3, 1}, {24, 3, 1}, {0, 1, 0}});
-  CHECK(turn_short_rows(longest.n));
+  CHECK(turn_short_rows(longest.n, longest.n.lanes));
   CHECK(longest.n.extent[1] == 3);
   CHECK(longest.n.extent[2] == 8);
 }

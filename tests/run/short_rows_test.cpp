@@ -1,6 +1,7 @@
 // Rows of a few elements: the next axis becomes the inner one, for sums and for backward loops too. Against plain loops.
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
+#include <array>
 #include <cmath>
 
 namespace tt = ttensor;
@@ -67,6 +68,68 @@ TEST_CASE("sums, largest elements and gradients of rows of all short lengths") {
   for (const index_t m : {12, 15, 16, 17, 31, 32, 33}) rows<double>(40, m);
   for (const index_t m : {1, 2, 3, 7, 15, 16, 33, 63, 64, 65}) rows<float>(40, m);
   for (const index_t n : {15, 16, 17, 255, 256, 257, 700}) rows<double>(n, 3);
+}
+namespace {
+/// Sums, largest elements and gradients of products over axis `axis` of three, elements counted one by one.
+template <class T, class X> void over_axis(const X& x, index_t axis) {
+  CAPTURE(axis);
+  const index_t n[] = {x.extent(0), x.extent(1), x.extent(2)}, p = axis == 0 ? 1 : 0, q = axis == 2 ? 1 : 2;
+  tensor<T, 2> total(n[p], n[q]), largest = tt::full<T>({n[p], n[q]}, T(-1000)), weight(n[p], n[q]);
+  tensor<T, 1> along(n[axis]), by_axis(n[axis]);
+  for (index_t i = 0; i < n[axis]; ++i) along(i) = T(i % 3) - T(1);
+  index_t i[3];
+  for (i[0] = 0; i[0] < n[0]; ++i[0])
+    for (i[1] = 0; i[1] < n[1]; ++i[1])
+      for (i[2] = 0; i[2] < n[2]; ++i[2]) {
+        const T v = x(i[0], i[1], i[2]);
+        total(i[p], i[q]) += v;
+        largest(i[p], i[q]) = std::max(T(largest(i[p], i[q])), v);
+        by_axis(i[axis]) += v;
+        weight(i[p], i[q]) += v * T(along(i[axis]));
+      }
+  const tensor<T, 2> s = sum(x, axis), m = max(x, axis);
+  CHECK(tt::max(abs(s - total)) == T(0));  // small integers
+  CHECK(tt::max(abs(m - largest)) == T(0));
+  tensor<T, 3> room(2, n[p], n[q]);
+  room(1) = sum(x, axis);
+  CHECK(tt::max(abs(room(1) - total)) == T(0));
+  // adjoints that stand still along one axis, contiguous or a column of another array
+  tensor<T, 2> columns(n[axis], 2);
+  columns(all, 1) = along;
+  const auto product = [&](const auto& w) {
+    const auto column = w(all, 1);
+    if (axis == 0) return sum(x * unsqueeze(unsqueeze(column, 1), 2));
+    return axis == 1 ? sum(x * unsqueeze(column, 1)) : sum(x * column);
+  };
+  const tensor<T, 2> g = tt::grad(product)(columns);
+  CHECK(tt::max(abs(g(all, 1) - by_axis)) == T(0));
+  CHECK(tt::max(abs(g(all, 0))) == T(0));
+  const auto outer = [&](const auto& w) { return sum(x * unsqueeze(w, axis)); };
+  const tensor<T, 2> h = tt::grad(outer)(weight);
+  CHECK(tt::max(abs(h - total)) == T(0));
+}
+template <class T> void every_axis(index_t a, index_t b, index_t c) {
+  CAPTURE(a);
+  CAPTURE(b);
+  CAPTURE(c);
+  tensor<T, 3> x(a, b, c), wide(a, 2 * b, c + 1);
+  for (index_t i = 0; i < x.size(); ++i) x.data()[i] = T(i * 7 % 23 - 11);
+  const auto part = wide(all, range(0, 2 * b, 2), range(0, c));
+  part = x;
+  const tensor<T, 3> turned = transpose(x);  // (c, b, a), then seen as (a, b, c) again: the first axis is contiguous
+  for (index_t axis = 0; axis < 3; ++axis) {
+    over_axis<T>(x, axis);
+    over_axis<T>(part, axis);
+    over_axis<T>(transpose(turned), axis);
+    over_axis<T>(x(range(tt::end, tt::end, -1), all, range(tt::end, tt::end, -1)), axis);
+  }
+}
+}  // namespace
+TEST_CASE("every axis of three, in every layout") {
+  for (const auto& [a, b, c] : {std::array<index_t, 3>{20, 5, 3}, {3, 20, 5}, {5, 3, 20}, {40, 2, 7}, {1, 17, 3}, {16, 31, 2}, {2, 2, 2}, {9, 4, 3}, {64, 3, 33}}) {
+    every_axis<double>(a, b, c);
+    every_axis<float>(a, b, c);
+  }
 }
 TEST_CASE("neighbours of one array share elements, not places") {
   const auto f = [](const auto& x) { return sum(x(all, range(0, 2)) * x(all, range(1, 3))); };

@@ -86,6 +86,32 @@ TEST_CASE("other shapes and other leaves take the loops over packs") {
   CHECK(u(2) == 6);
   CHECK(sum(fixed<double, 3>(column(tt::all, 0)) * v) == 9);
 }
+TEST_CASE("products of small fixed matrices are fixed; of larger ones tensors") {
+  const fixed<double, 2, 3> a{{1, 2, 3}, {4, 5, 6}};
+  const fixed<double, 3, 4> b{{1, 0, 2, 0}, {0, 1, 0, 3}, {1, 1, 1, 1}};
+  const fixed<double, 3> v{1, -1, 2};
+  const tensor<double, 2> x = a, y = b;
+  const tensor<double, 1> w = v;
+  const fixed<double, 2, 4> ab = matmul(a, b);
+  const fixed<double, 2> av = matmul(a, v);
+  const fixed<double, 4> vb = matmul(v, b);
+  CHECK(same(ab, tensor<double, 2>(matmul(x, y))));
+  CHECK(same(av, tensor<double, 1>(matmul(x, w))));
+  CHECK(same(vb, tensor<double, 1>(matmul(w, y))));
+  CHECK(same(ab, tensor<double, 2>(matmul(a, y))));  // one of each
+  CHECK(matmul(v, v) == 6);
+  static_assert(std::is_same_v<decltype(matmul(a, b)), fixed<double, 2, 4>>);
+  const tensor<double, 2> kept = matmul(a, b) + 1.0;
+  CHECK(kept(0, 0) == 5);
+  const fixed<std::int32_t, 2, 2> i{{1, 2}, {3, 4}}, ii = matmul(i, i);
+  CHECK(ii(1, 0) == 15);
+  fixed<double, 9, 9> big;
+  big = 1.0;
+  const fixed<double, 9, 9> square_of = matmul(big, big);
+  CHECK(square_of(8, 8) == 9);
+  const auto g = tt::grad([&](const auto& z) { return sum(matmul(matmul(a, b), z)); })(tensor<double, 1>{1, 1, 1, 1});
+  CHECK(g(0) == ab(0, 0) + ab(1, 0));
+}
 TEST_CASE("gradients through fixed tensors, and one loop a statement") {
   const auto f = [](const auto& x) {
     const fixed<double, 3> w{1, 2, 3};

@@ -172,10 +172,10 @@ inline index_t walked(index_t* own, const index_t* walk, const index_t* x, int r
   for (int d = 0; d < rank; ++d) extent[d] = d < levels || walk[d] != 0 ? x[d] : 1;
   return row_major(own, extent, rank, levels);
 }
-/// Whether rows along axis `inner` are so short that overlapping targets are better formed apart, so that another axis takes their place (below two packs: a
+/// Whether rows along axis `inner` are so short that overlapping targets are better formed apart, so that another axis takes their place (below 16: a
 /// Laplacian of 14 x 14 takes the same either way, of 28 x 28 1.8 times as long apart); not where every plane walks them as one with the axis before.
-TTENSOR_NOINLINE inline bool turns(const back_layout& l, const back_record& r, const index_t* out_stride, const index_t* x, int inner) {
-  if (run::longer_axis(x, inner, 2 * l.lanes) < 0) return false;
+TTENSOR_NOINLINE inline bool forms_apart(const back_layout& l, const back_record& r, const index_t* out_stride, const index_t* x, int inner) {
+  if (run::longer_axis(x, inner, l.lanes, 16) < 0) return false;
   int outer = inner - 1;
   while (outer > 0 && x[outer] == 1) --outer;
   auto one = [&](const index_t* stride) { return stride[outer] == stride[inner] * x[inner]; };
@@ -236,7 +236,7 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
   char* formed[run::max_planes];  // of targets whose adjoints are formed in memory of their own, row-major over the axes they walk, and added at the end
   int inner = rank - 1;
   while (inner > levels && x[inner] == 1) --inner;
-  const bool turns = back_detail::turns(l, r, out_stride, x, inner);
+  const bool apart = back_detail::forms_apart(l, r, out_stride, x, inner);
   for (int g = 0; g < l.targets; ++g) {
     const int first = l.target_plane[g];
     formed[g] = nullptr;
@@ -253,7 +253,7 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
         if (same && o < g && twin < 0) twin = o;
       }
     // one element an example: the loop runs over examples, whose places must differ by one too. Short rows that overlap may not be turned where they are.
-    const bool direct = (rank == levels || (x[inner] == 1 ? levels == 0 || to[g]->size == 1 : walk[inner] == 0 || walk[inner] == 1)) && !(overlaps && turns);
+    const bool direct = (rank == levels || (x[inner] == 1 ? levels == 0 || to[g]->size == 1 : walk[inner] == 0 || walk[inner] == 1)) && !(overlaps && apart);
     if (direct) {
       s.overlapping = s.overlapping || overlaps;
       fresh = fresh && !overlaps;

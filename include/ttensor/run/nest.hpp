@@ -59,16 +59,16 @@ struct nest {
 /// Drops axes of extent 1, orders axes by the first plane's stride (largest outside), merges axes that every plane walks as one.
 void collapse(nest& s, bool reorder);
 
-/// A row of a few elements takes longer to begin than to compute: the next longer axis takes its place, and planes that are strided then
-/// pass through tiles. Extents alone decide, so that the order of a sum's additions depends on nothing else. False: rows are long enough.
-bool turn_short_rows(nest& s, int packs = 1);
-/// The axis that takes the place of axis `in` where rows of fewer than `enough` elements are short, or -1: the next one of 16 or more, else the
-/// longest one if that is more than twice as long.
-inline int longer_axis(const index_t* extent, int in, index_t enough) {
+/// A row of a few elements takes longer to begin than to compute: below `enough` elements a longer axis takes its place, and planes that are
+/// strided then pass through tiles. False: the rows are long enough, or there is no such axis.
+bool turn_short_rows(nest& s, index_t enough);
+/// The axis that takes the place of axis `in`, or -1: the next one of 16 or more that is more than twice as long or replaces rows that fill no pack,
+/// else the longest one if that is more than twice as long.
+inline int longer_axis(const index_t* extent, int in, index_t lanes, index_t enough) {
   if (in < 1 || extent[in] >= enough) return -1;
   int longest = in;
   for (int d = in - 1; d >= 0; --d) {
-    if (extent[d] >= 16) return d;
+    if (extent[d] >= 16 && (extent[in] < lanes || extent[d] > 2 * extent[in])) return d;
     if (extent[d] > extent[longest]) longest = d;
   }
   return extent[longest] > 2 * extent[in] ? longest : -1;
@@ -106,8 +106,8 @@ TTENSOR_BODY void collapse(nest& s, bool reorder) {
   }
   if (s.rank > 0) s.rank = r + 1;
 }
-TTENSOR_BODY bool turn_short_rows(nest& s, int packs) {
-  const int in = s.rank - 1, longer = longer_axis(s.extent, in, packs * s.lanes);
+TTENSOR_BODY bool turn_short_rows(nest& s, index_t enough) {
+  const int in = s.rank - 1, longer = longer_axis(s.extent, in, s.lanes, enough);
   if (longer < 0 || s.overlapping) return false;
   std::swap(s.extent[longer], s.extent[in]);
   for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[longer], s.plane[p].stride[in]);
@@ -154,8 +154,8 @@ class walker {
   walker(const nest& s, kernel k, bool accumulates) : s_(s), kernel_(k), each_(&walker::call_each), accumulates_(accumulates) {}
   walker(const walker& o) : s_(o.s_), rows_kernel_(o.rows_kernel_), kernel_(o.kernel_), each_(o.each_), accumulates_(o.accumulates_) {}
 
-  /// Packs of a row that is worth it; a kernel of single rows begins every row anew.
-  int packs_enough() const { return rows_kernel_ ? 1 : 4; }
+  /// Elements of a row that is worth beginning: one that fills a pack, or several for a kernel of single rows, which begins every row anew.
+  index_t row_enough() const { return rows_kernel_ ? s_.lanes : 32; }
   bool through_tile(int p) const {
     const index_t t = s_.plane[p].stride[s_.rank - 1];
     return t != 0 && t != 1;
@@ -246,21 +246,21 @@ class walker {
       k[p] = {c_[p].ptr + i * down_[p] + j * right, c_[p].step};
       down[p] = down_[p];
       if (!through_tile(p)) continue;
+      const index_t own = own_rows(p, h);
+      down[p] = own == 1 ? 0 : w * b;
       if (same_[p] != p) {
         k[p] = k[same_[p]];
-        down[p] = w * b;
         continue;
       }
       if (q.how == access::input || accumulates_) {
         if (down_[p] == b) {
           transpose_copy(q.bytes, buf, w * b, k[p].ptr, right, h, w);
         } else {
-          for (index_t y = 0; y < h; ++y) nest_detail::copy_elements(q.bytes, buf + y * w * b, b, k[p].ptr + y * down_[p], right, w);
+          for (index_t y = 0; y < own; ++y) nest_detail::copy_elements(q.bytes, buf + y * w * b, b, k[p].ptr + y * down_[p], right, w);
         }
       }
       k[p].ptr = buf;
-      down[p] = w * b;
-      buf += (h * w * b + 63) / 64 * 64;
+      buf += (own * w * b + 63) / 64 * 64;
     }
     call(k, w, down, h);
     for (int p = 0; p < s_.planes; ++p) {
@@ -268,9 +268,11 @@ class walker {
       if (q.how != access::output || !through_tile(p) || same_[p] != p) continue;
       const index_t b = q.bytes, right = q.stride[in] * b;
       char* to = c_[p].ptr + i * down_[p] + j * right;
-      for (index_t y = 0; y < h; ++y) nest_detail::copy_elements(q.bytes, to + y * down_[p], right, k[p].ptr + y * w * b, b, w);
+      for (index_t y = 0, own = own_rows(p, h); y < own; ++y) nest_detail::copy_elements(q.bytes, to + y * down_[p], right, k[p].ptr + y * w * b, b, w);
     }
   }
+  /// Rows of plane p in a tile of h rows: one where it stands still from row to row. Copies of a sum would each lose what the others add.
+  index_t own_rows(int p, index_t h) const { return down_[p] == 0 ? 1 : h; }
   const nest& s_;
   rows_kernel rows_kernel_ = nullptr;
   kernel kernel_ = nullptr;

@@ -4,6 +4,7 @@
 // two axes exchanged), summed over the leading axes that the operand repeats.
 #pragma once
 #include "../run/contraction.hpp"
+#include "fixed.hpp"
 #include "reduce.hpp"
 #include "shape_ops.hpp"
 
@@ -122,6 +123,25 @@ template <class A, class B> constexpr bool inner_extents_agree() {
   const index_t k = shown_extent<A>(0), l = shown_extent<B>(rank_v<B> > 1 ? 1 : 0);
   return k == dyn || l == dyn || k == l;
 }
+/// Fixed matrices and vectors of at most 64 elements each, of one element type that has a kernel.
+template <class A> inline constexpr bool is_small_fixed = false;
+template <class T, auto Shape> requires(has_kernel_v<T> && shape::all_static<Shape>())
+inline constexpr bool is_small_fixed<tensor<T, Shape>> = shape::rank_of<Shape>() <= 2 && shape::type_of<Shape>::static_size <= 64;
+template <class A, class B> inline constexpr bool are_small_fixed = is_small_fixed<A> && is_small_fixed<B> && std::is_same_v<scalar_t<A>, scalar_t<B>>;
+/// Their product: loops of known length.
+template <class A, class B> auto fixed_product(const A& a, const B& b) {
+  using T = scalar_t<A>;
+  constexpr index_t k = shown_extent<A>(0), m = rank_v<A> == 1 ? 1 : shown_extent<A>(1), n = rank_v<B> == 1 ? 1 : shown_extent<B>(0);
+  std::conditional_t<rank_v<A> == 1, fixed<T, n>, std::conditional_t<rank_v<B> == 1, fixed<T, m>, fixed<T, m, n>>> y;
+  ++counts.loops;
+  for (index_t i = 0; i < m; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      T sum = 0;
+      for (index_t p = 0; p < k; ++p) sum += a.data()[i * k + p] * b.data()[p * n + j];
+      y.data()[i * n + j] = sum;
+    }
+  return y;
+}
 }  // namespace contraction_detail
 
 /// Inner product of two vectors: the sum of their products, one fused pass also over expressions.
@@ -150,7 +170,7 @@ template <array_like A, array_like B> auto outer(const A& a, const B& b) {
 /// Matrix product, as numpy.matmul.
 /// Math      y_ij = sum_p a_ip b_pj
 /// Shapes    a: (..., m, k)   b: (..., k, n)   ->   (..., m, n);  broadcast: leading axes. A vector a is a row, a vector b a
-///           column, whose axis is removed from the result; of two vectors the result is dot(a, b)
+///           column, whose axis is removed from the result; of two vectors the result is dot(a, b), of small fixed operands a fixed tensor
 /// Types     the promoted type: half and bfloat16 computed in float, integers wrap, bool: any(a and b)
 /// Derivs    jvp: a_dot b + a b_dot    vjp: a_bar += y_bar b',  b_bar += a' y_bar    saves: inputs
 /// Cost      2mnk flops; operands are read where they lie, large ones packed in blocks
@@ -164,6 +184,8 @@ template <array_like A, array_like B> auto matmul(const A& a, const B& b) {
     const auto x = as_expression(a).shape(), y = as_expression(b).shape();
     if (x[0] != y[0]) contraction_detail::inner_extents("matmul", x, y, x[0], y[0]);
     return dot(a, b);
+  } else if constexpr (contraction_detail::are_small_fixed<A, B>) {
+    return contraction_detail::fixed_product(a, b);
   } else {
     using T = expr::operand_elem_t<A, B>;
     const auto x = array_detail::as_array(expr::operand<T>(a));

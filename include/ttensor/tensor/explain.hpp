@@ -110,7 +110,7 @@ template <array_like A> std::string explain(const A& a) {
     s += std::string("plan: ") + plan_text(run::plan_kind::flat);
   } else {
     run::collapse(n, true);
-    run::turn_short_rows(n);
+    run::turn_short_rows(n, n.lanes);
     s += std::string("plan: ") + plan_text(run::classify(n)) + ", axes after collapsing: (";
     for (int d = 0; d < n.rank; ++d) s += (d ? "," : "") + std::to_string(n.extent[d]);
     s += ')';
