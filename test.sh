@@ -38,7 +38,7 @@ tests_run=0 tests_failed=0 failed_stages=() stage_lines=()
 run_preset_with() {
   local before
   before=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "build/$2/CMakeCache.txt" 2>/dev/null || true)
-  if [ -n "$before" ] && [ "$(command -v "$before")" != "$(command -v "$1")" ]; then show rm -rf "build/$2"; fi
+  if [ -n "$before" ] && [ "$(readlink -f "$(command -v "$before")")" != "$(readlink -f "$(command -v "$1")")" ]; then show rm -rf "build/$2"; fi
   run_preset "$2" -DCMAKE_CXX_COMPILER="$1"
 }
 

@@ -264,8 +264,8 @@ TTENSOR_BODY void not_live() {
                      "transformed function, or take stop_gradient of it first [TT-L02]");
 }
 TTENSOR_BODY void mixed_levels() {
-  raise<level_error>("[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see; "
-                     "pass closing_over(x...) to the inner transform [TT-L03]");
+  raise<level_error>("[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see, or kept a value of one that has ended; "
+                     "pass closing_over(x...) to the inner transform, return what is kept [TT-L03]");
 }
 }  // namespace tapes
 TTENSOR_BODY tape::tape() { record(true); }
