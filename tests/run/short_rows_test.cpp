@@ -140,6 +140,25 @@ TEST_CASE("neighbours of one array share elements, not places") {
     CHECK(g(i, 2) == x(i, 1));
   }
 }
+TEST_CASE("an array forwards and backwards, two orders") {  // both adjoints of a tangent are gathered where the sum is cut
+  for (const auto& [n, m] : {std::array<index_t, 2>{16, 17}, {33, 3}, {9, 9}, {33, 33}}) {
+    CAPTURE(n);
+    tensor<double, 2> x(n, m), d(n, m), slope(n, m), curve(n, m);
+    tensor<double, 3> q(n, n, m);
+    for (index_t i = 0; i < x.size(); ++i) x.data()[i] = double(i % 5) - 2, d.data()[i] = double(i % 3) - 1;
+    for (index_t i = 0; i < q.size(); ++i) q.data()[i] = double(i % 7) - 3;
+    const auto f = [&](const auto& z) { return sum(unsqueeze(z, 1) * unsqueeze(z(range(tt::end, tt::end, -1)), 0) * q); };
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < n; ++j)
+        for (index_t k = 0; k < m; ++k) {
+          const index_t back = n - 1 - j;
+          slope(i, k) += q(i, j, k) * x(back, k), slope(back, k) += q(i, j, k) * x(i, k);
+          curve(i, k) += q(i, j, k) * d(back, k), curve(back, k) += q(i, j, k) * d(i, k);
+        }
+    CHECK(tt::max(abs(tt::grad(f)(x) - slope)) == 0);
+    CHECK(tt::max(abs(tt::hvp(f, x, d) - curve)) == 0);
+  }
+}
 TEST_CASE("all pairs of points: one array under two mappings, each twice") {
   const auto energy = []<class V>(const V& v) {
     const auto d = unsqueeze(v, 1) - unsqueeze(v, 0);

@@ -1,4 +1,4 @@
-// Statements and sums of fixed tensors have a loop of their own: the same values as of tensors, in every element type.
+// Statements, sums and products of fixed tensors have loops of their own: statements and products the same bits as of tensors.
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
 #include <complex>
@@ -103,8 +103,11 @@ TEST_CASE("products of small fixed matrices are fixed; of larger ones tensors") 
   static_assert(std::is_same_v<decltype(matmul(a, b)), fixed<double, 2, 4>>);
   const tensor<double, 2> kept = matmul(a, b) + 1.0;
   CHECK(kept(0, 0) == 5);
-  const fixed<std::int32_t, 2, 2> i{{1, 2}, {3, 4}}, ii = matmul(i, i);
+  const fixed<std::int32_t, 2, 2> i{{1, 2}, {3, 4}}, ii = matmul(i, i);  // integers wrap: through tensors
   CHECK(ii(1, 0) == 15);
+  const fixed<float, 3, 3> f = sin(fixed<float, 3, 3>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}), ff = matmul(f, f);
+  const tensor<float, 2> of_f = f, of_ff = matmul(of_f, of_f);
+  CHECK(same(ff, of_ff));
   fixed<double, 9, 9> big;
   big = 1.0;
   const fixed<double, 9, 9> square_of = matmul(big, big);

@@ -165,7 +165,8 @@ class sum_driver : driver {
           differs = differs || t != next;
           next *= s.extent[e];
         }
-        any = any || (is_gathered[p] = sums && differs);
+        is_gathered[p] = sums && differs;
+        any = any || is_gathered[p];
       }
       if (!any) return;
       kept.take(sizeof(nest_plane) * static_cast<std::size_t>(s.planes));

@@ -123,12 +123,12 @@ template <class A, class B> constexpr bool inner_extents_agree() {
   const index_t k = shown_extent<A>(0), l = shown_extent<B>(rank_v<B> > 1 ? 1 : 0);
   return k == dyn || l == dyn || k == l;
 }
-/// Fixed matrices and vectors of at most 64 elements each, of one element type that has a kernel.
+/// Fixed matrices and vectors of at most 64 floats or doubles each.
 template <class A> inline constexpr bool is_small_fixed = false;
-template <class T, auto Shape> requires(has_kernel_v<T> && shape::all_static<Shape>())
+template <class T, auto Shape> requires((std::is_same_v<T, float> || std::is_same_v<T, double>) && shape::all_static<Shape>())
 inline constexpr bool is_small_fixed<tensor<T, Shape>> = shape::rank_of<Shape>() <= 2 && shape::type_of<Shape>::static_size <= 64;
 template <class A, class B> inline constexpr bool are_small_fixed = is_small_fixed<A> && is_small_fixed<B> && std::is_same_v<scalar_t<A>, scalar_t<B>>;
-/// Their product: loops of known length.
+/// Their product: loops of known length, and in each element the chain of multiply-adds that every product is (run/matmul.hpp).
 template <class A, class B> auto fixed_product(const A& a, const B& b) {
   using T = scalar_t<A>;
   constexpr index_t k = shown_extent<A>(0), m = rank_v<A> == 1 ? 1 : shown_extent<A>(1), n = rank_v<B> == 1 ? 1 : shown_extent<B>(0);
@@ -136,9 +136,9 @@ template <class A, class B> auto fixed_product(const A& a, const B& b) {
   ++counts.loops;
   for (index_t i = 0; i < m; ++i)
     for (index_t j = 0; j < n; ++j) {
-      T sum = 0;
-      for (index_t p = 0; p < k; ++p) sum += a.data()[i * k + p] * b.data()[p * n + j];
-      y.data()[i * n + j] = sum;
+      pack<T, 1> sum(T(0));
+      for (index_t p = 0; p < k; ++p) sum = fma(pack<T, 1>(a.data()[i * k + p]), pack<T, 1>(b.data()[p * n + j]), sum);
+      y.data()[i * n + j] = sum[0];
     }
   return y;
 }

@@ -23,7 +23,8 @@ template <class T, auto Shape> struct fixed_leaf {
   }
 };
 
-/// The elements of an expression E for a result of T, where `exists`; the same bits as a loop over packs gives.
+/// The elements of an expression E for a result of T, where `exists`; the same bits as a loop over packs gives. Sums add them in order, which a loop over
+/// packs does not.
 template <class T, class E, class Leaves = leaves_of_t<E>> struct fixed_elements { static constexpr bool exists = false; };
 template <class L> inline constexpr bool is_fixed_leaf = false;
 template <class T, auto Shape> inline constexpr bool is_fixed_leaf<fixed_leaf<T, Shape>> = true;
