@@ -131,6 +131,19 @@ TEST_CASE("every axis of three, in every layout") {
     every_axis<float>(a, b, c);
   }
 }
+TEST_CASE("the sum of a short row does not depend on how many rows there are") {
+  const tensor<double, 2> x = exp(sin(tt::reshape(tt::arange<double>(7 * 40), 40, 7) * 1.3));
+  const tensor<float, 2> y = tt::to<float>(x);
+  const tensor<double, 1> all_of_x = sum(x * x, 1);
+  const tensor<float, 1> all_of_y = sum(y * y, 1);
+  for (index_t n = 2; n < 40; ++n) {
+    const auto a = x(range(0, n)), b = x(range(40 - n, 40));
+    const auto c = y(range(0, n));
+    CHECK(tt::max(abs(sum(a * a, 1) - all_of_x(range(0, n)))) == 0);
+    CHECK(tt::max(abs(sum(b * b, 1) - all_of_x(range(40 - n, 40)))) == 0);
+    CHECK(tt::max(abs(sum(c * c, 1) - all_of_y(range(0, n)))) == 0);
+  }
+}
 TEST_CASE("neighbours of one array share elements, not places") {
   const auto f = [](const auto& x) { return sum(x(all, range(0, 2)) * x(all, range(1, 3))); };
   const tensor<double, 2> x = tt::reshape(tt::arange<double>(120), 40, 3), g = tt::grad(f)(x);

@@ -27,7 +27,7 @@ class driver {
   // ---- the plan: what a run needs to know once -----------------------------------------------------------------------------
   void plan(bool reorder) {
     collapse(s_, reorder);
-    const bool turned = turn_short_rows(s_, walker_.row_enough());
+    const bool turned = walker_.turn(s_);
     if (s_.rank == 0) {
       s_.rank = 1;
       s_.extent[0] = 1;

@@ -74,6 +74,10 @@ inline int longer_axis(const index_t* extent, int in, index_t lanes, index_t eno
   return extent[longest] > 2 * extent[in] ? longest : -1;
 }
 
+/// The same for a sum along a short row: an axis that the sum keeps moves inside, whatever its extent, so that the order of an element's additions does
+/// not depend on how many elements there are (chunks of vmap give the same bits); where no axis is kept, one of 16 or more. Short rows that are kept stay.
+bool turn_short_sums(nest& s);
+
 /// What the driver will do with a collapsed nest.
 plan_kind classify(const nest& s);
 
@@ -111,6 +115,28 @@ TTENSOR_BODY bool turn_short_rows(nest& s, index_t enough) {
   if (longer < 0 || s.overlapping) return false;
   std::swap(s.extent[longer], s.extent[in]);
   for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[longer], s.plane[p].stride[in]);
+  return true;
+}
+TTENSOR_BODY bool turn_short_sums(nest& s) {
+  const int in = s.rank - 1;
+  if (in < 1 || s.extent[in] >= s.lanes || s.overlapping) return false;
+  auto kept = [&](int d) {
+    bool yes = false;
+    for (int p = 0; p < s.planes; ++p) yes = yes || (s.plane[p].how == access::output && s.plane[p].stride[d] != 0);
+    return yes;
+  };
+  if (kept(in)) return false;
+  int to = -1;
+  for (int d = in - 1; d >= 0; --d)
+    if (kept(d) && (to < 0 || (s.extent[to] < 16 && s.extent[d] > s.extent[to]))) to = d;
+  bool all = to < 0;
+  for (int d = in - 1; d >= 0 && all; --d)
+    if (s.extent[d] >= 16) to = d, all = false;
+  if (to < 0) return false;
+  for (int d = to; d < in; ++d) {
+    std::swap(s.extent[d], s.extent[d + 1]);
+    for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[d], s.plane[p].stride[d + 1]);
+  }
   return true;
 }
 TTENSOR_BODY plan_kind classify(const nest& s) {
@@ -154,8 +180,8 @@ class walker {
   walker(const nest& s, kernel k, bool accumulates) : s_(s), kernel_(k), each_(&walker::call_each), accumulates_(accumulates) {}
   walker(const walker& o) : s_(o.s_), rows_kernel_(o.rows_kernel_), kernel_(o.kernel_), each_(o.each_), accumulates_(o.accumulates_) {}
 
-  /// Elements of a row that is worth beginning: one that fills a pack, or several for a kernel of single rows, which begins every row anew.
-  index_t row_enough() const { return rows_kernel_ ? s_.lanes : 32; }
+  /// Gives short rows another axis. A row is worth beginning that fills a pack, or several for a kernel of single rows, which begins every row anew.
+  bool turn(nest& s) const { return !rows_kernel_ ? turn_short_rows(s, 32) : accumulates_ ? turn_short_sums(s) : turn_short_rows(s, s.lanes); }
   bool through_tile(int p) const {
     const index_t t = s_.plane[p].stride[s_.rank - 1];
     return t != 0 && t != 1;

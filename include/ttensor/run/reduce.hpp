@@ -1,6 +1,7 @@
 // Reductions of a fused expression: producer and reduction are one pass. Along a contiguous axis values are summed in
 // several packs, in blocks of fixed length that are combined pairwise, so neither the number of threads nor the position
-// of the data changes a bit; across rows the output row is the accumulator, four rows at a time.
+// of the data changes a bit; across rows the output row is the accumulator, four rows at a time. Rows of a matrix that fill no
+// pack are summed across rows too (nest.hpp, turn_short_sums): a vector of as many elements may differ in the last bit.
 #pragma once
 #include "core_io.hpp"
 
