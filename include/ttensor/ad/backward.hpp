@@ -166,11 +166,9 @@ TTENSOR_NOINLINE inline char* own_planes(adjoint_plane* part, int count, arena& 
   }
   return first;
 }
-/// Row-major strides over the axes that a target walks, 0 along the others; returns the number of elements.
-inline index_t walked(index_t* own, const index_t* walk, const index_t* x, int rank, int levels) {
-  index_t extent[run::max_rank];
+/// Extents of the memory in which a target is formed: 1 along the axes that it does not walk.
+inline void walked(index_t* extent, const index_t* walk, const index_t* x, int rank, int levels) {
   for (int d = 0; d < rank; ++d) extent[d] = d < levels || walk[d] != 0 ? x[d] : 1;
-  return row_major(own, extent, rank, levels);
 }
 /// Whether rows along axis `inner` are so short that overlapping targets are better formed apart, so that another axis takes their place (below 16: a
 /// Laplacian of 14 x 14 takes the same either way, of 28 x 28 1.8 times as long apart); not where every plane walks them as one with the axis before.
@@ -260,7 +258,9 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
       fresh ? to[g]->make_fresh(x) : to[g]->make_open(x);
       to[g]->planes(part);
     } else {
-      const index_t size = back_detail::walked(own, walk, x, rank, levels);
+      index_t reach[run::max_rank];
+      back_detail::walked(reach, walk, x, rank, levels);
+      const index_t size = row_major(own, reach, rank, levels);
       fresh = size == inner_size && twin < 0;
       formed[g] = back_detail::own_planes(part, px, memory, x, levels, size, l.bytes[first], size != inner_size, twin < 0 ? nullptr : formed[twin]);
       offset = 0;
@@ -289,7 +289,7 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
     const int bytes = l.bytes[l.target_plane[g]];
     const index_t* walk = r.target_stride + g * rank;
     index_t step[run::max_rank], stride[run::max_rank], reach[run::max_rank];
-    for (int d = 0; d < rank; ++d) reach[d] = d < levels || walk[d] != 0 ? extent[d] : 1;
+    back_detail::walked(reach, walk, extent, rank, levels);
     const index_t size = row_major(step, reach, rank, 0) * bytes;
     for (int q = 0; q < px; ++q) {
       std::memcpy(stride, walk, row);
