@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Installs what is missing, then builds and runs the test suite.
 #   ./test.sh            everything: layers release asan tsan nosimd clang
-#   ./test.sh quick      layers and release only
+#   ./test.sh quick      layers and release only, without the tests labelled plain
 #   ./test.sh <stage>... these stages only
 # Stages: layers  floors and circles of the headers
-#         release all tests, each header alone, consumers of the installed library, the examples
+#         release all tests, each header alone, consumers of the installed library, the examples; in a full run without the tests
+#                 labelled plain, which the stage clang has
 #         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer (clang's if it links them, else g++'s)
 #         tsan    tests labelled tsan, ThreadSanitizer
 #         nosimd  tests labelled nosimd, without xsimd
-#         clang   tests labelled clang, compiled by the newest clang (16 or later)
+#         clang   tests labelled clang or plain (values and laws, not optimised), compiled by the newest clang (16 or later)
 # TTENSOR_JOBS=n sets the number of jobs. A failing stage does not stop the others; the exit status is 0 only if all pass.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,9 +17,10 @@ cd "$root"
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 
+release_without=
 case ${1:-full} in
-  full) stages=(layers release asan tsan nosimd clang) ;;
-  quick) stages=(layers release) ;;
+  full) stages=(layers release asan tsan nosimd clang) release_without=plain ;;
+  quick) stages=(layers release) release_without=plain ;;
   -h|--help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) stages=("$@") ;;
 esac
@@ -60,7 +62,7 @@ run_preset() { # run_preset <preset> [configure options]
 run_stage() {
   case $1 in
     layers) show python3 tools/check_layers.py ;;
-    release) run_preset release -DTTENSOR_BUILD_TESTS=ON -DTTENSOR_BUILD_EXAMPLES=ON ;;
+    release) run_preset release -DTTENSOR_BUILD_TESTS=ON -DTTENSOR_BUILD_EXAMPLES=ON -DTTENSOR_TEST_WITHOUT="$release_without" ;;
     clang) run_preset_with "$(find_clang)" clang ;;
     asan) run_preset_with "$(find_clang_sanitizers || echo g++)" asan ;;
     *) run_preset "$1" ;;

@@ -59,13 +59,14 @@ template <class Op, int K, class T> unsigned depends() {
   }
   return mask;
 }
+template <class Op, int... I> auto partials_at_half(std::integer_sequence<int, I...>) { return Op::partials((static_cast<void>(I), 0.5)..., 0.5); }
 int checked = 0;
 template <class Op> void check() {
   if constexpr (Op::differentiable) {
     const std::string name = Op::name;
     CAPTURE(name);
     tt::static_for<Op::arity>([&](auto k) {
-      using G = decltype([]<int... I>(std::integer_sequence<int, I...>) { return Op::partials((static_cast<void>(I), 0.5)..., 0.5); }(std::make_integer_sequence<int, Op::arity>{}));
+      using G = decltype(partials_at_half<Op>(std::make_integer_sequence<int, Op::arity>{}));
       if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(tt::at<k>(std::declval<const G&>()))>, tt::no_partial>) {
         CAPTURE(int(k));
         CHECK(depends<Op, k, double>() == Op::reads(k));

@@ -18,6 +18,8 @@ namespace {
 constexpr index_t rows = 1543, cols = 517;
 #if defined(TTENSOR_USE_STD_THREADS)  // under a thread sanitizer
 constexpr int counts[] = {3};
+#elif defined(TTENSOR_USE_TBB)  // not optimised
+constexpr int counts[] = {2, 7};
 #else
 constexpr int counts[] = {2, 3, 4, 7};
 #endif
@@ -86,7 +88,7 @@ template <class T> void numbers() {
   same_bits("wide", [&] { return tt::eval(tt::sum(tt::transpose(tall), 1)); });
   same_bits("max of columns", [&] { return tt::eval(tt::max(x, 0)); });
   same_bits("logsumexp of rows", [&] { return tt::eval(tt::logsumexp(x, 1)); });
-  same_bits("product", [&] { return tt::eval(tt::matmul(x, tt::transpose(z))); });
+  same_bits("product", [&] { return tt::eval(tt::matmul(x(tt::range(0, 200)), tt::transpose(z))); });
   same_bits("product of columns", [&] { return tt::eval(tt::matmul(tt::transpose(tall), tall)); });
   const auto square = tt::eval(tt::reshape(wave<T>(1500 * 1501, 0.4), 1500, 1501));
   same_bits("matrix and vector", [&] { return tt::eval(tt::matmul(square, tt::reshape(square, 1500 * 1501)(tt::range(0, 1501)))); });
