@@ -243,6 +243,13 @@ template <class T> void floors_2d(double tol) {
       return d.data();
     };
   });
+  add<T>("steps8", 8 * few, "hand_loop", tol, [=] {
+    return [=, a = in_a<T>(8 * few), d = buffer<T>(8 * few)]() mutable -> const T* {
+      for (std::size_t i = 0; i + 1 < few; ++i)
+        for (std::size_t k = 0; k < 8; ++k) d[8 * i + 8 + k] = T(0.5) * d[8 * i + k] + a[8 * i + 8 + k];
+      return d.data();
+    };
+  });
   add<T>("A5", S * S, "hand_transpose", tol, [=] {
     return [=, a = in_a<T>(S * S), b = in_b<T>(S * S), d = buffer<T>(S * S)]() mutable -> const T* {
       const T *pa = a.data(), *pb = b.data();
@@ -372,6 +379,12 @@ template <class T> void ours_2d(double tol) {
       return elements(d);
     };
   });
+  add<T>("steps8", 8 * few, "ttensor", tol, [=] {
+    return [a = array(in_a<T>(8 * few), few, 8), d = array(buffer<T>(8 * few), few, 8)]() mutable {
+      for (tt::index_t i = 0; i + 1 < tt::index_t(few); ++i) d(i + 1) = 0.5 * d(i) + a(i + 1);
+      return elements(d);
+    };
+  });
   add<T>("A5", S * S, "ttensor", tol, [=] {
     return [a = array(in_a<T>(S * S), S, S), b = array(in_b<T>(S * S), S, S), c = array(buffer<T>(S * S), S, S)]() mutable {
       c = a + tt::view_of<const T, 2>(b.elements().alias(), tt::layout_map<2>{0, {{square, square}}, {{1, square}}});
@@ -463,6 +476,12 @@ template <class T> void eigens_2d(double tol) {
   add<T>("squares3", 3 * few, "eigen", tol, [=] {
     return [a = mat(in_a<T>(3 * few), few, 3), d = vec(buffer<T>(few))]() mutable -> const T* {
       d = a.rowwise().squaredNorm();
+      return d.data();
+    };
+  });
+  add<T>("steps8", 8 * few, "eigen", tol, [=] {
+    return [a = mat(in_a<T>(8 * few), few, 8), d = mat(buffer<T>(8 * few), few, 8)]() mutable -> const T* {
+      for (Eigen::Index i = 0; i + 1 < Eigen::Index(few); ++i) d.row(i + 1) = T(0.5) * d.row(i) + a.row(i + 1);
       return d.data();
     };
   });

@@ -78,6 +78,10 @@ template <class T> expected<T> reference(const std::string& row, std::size_t n) 
     each(n, [&, x = in_a<T>(n), c = in_b<T>(n / 3)](std::size_t i) { return d(x[i]) * d(c[i / 3]); });
   } else if (row == "squares3") {  // squared lengths of n / 3 points
     each(n / 3, [&, x = in_a<T>(n)](std::size_t i) { return d(x[3 * i]) * d(x[3 * i]) + d(x[3 * i + 1]) * d(x[3 * i + 1]) + d(x[3 * i + 2]) * d(x[3 * i + 2]); });
+  } else if (row == "steps8") {  // a row from the one before, one statement each
+    r.assign(n, 0);
+    const auto a = in_a<T>(n);
+    for (std::size_t i = 8; i < n; ++i) r[i] = 0.5 * r[i - 8] + d(a[i]);
   } else if (row == "A6") {
     const auto x = in_x<T>(n), z = in_z<T>(n);
     long double s = 0;

@@ -11,10 +11,22 @@
 #pragma once
 #include <atomic>
 #include <mutex>
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
 #include "pool.hpp"
 
 TTENSOR_BEGIN
 namespace mem {
+
+/// True only while the process has one thread, as far as the C library says so (glibc 2.32 and later): counts need no locked instruction then.
+TTENSOR_INLINE bool one_thread() {
+#if __has_include(<sys/single_threaded.h>)
+  return __libc_single_threaded != 0;
+#else
+  return false;
+#endif
+}
 
 struct block {
   std::atomic<std::int64_t> shared;  // holders elsewhere, + 1 while there are local ones, + 1 while the cell below lives
@@ -236,7 +248,7 @@ class cell_ref {
     home_->cell_holders.store(1, std::memory_order_relaxed);
   }
   cell_ref(const cell_ref& o) : home_(o.home_) {
-    if (home_) home_->cell_holders.fetch_add(1, std::memory_order_relaxed);
+    if (home_) count(1);
   }
   cell_ref(cell_ref&& o) noexcept : home_(o.home_) { o.home_ = nullptr; }
   cell_ref& operator=(cell_ref o) noexcept {
@@ -248,7 +260,7 @@ class cell_ref {
   ~cell_ref() { reset(); }
   void reset() noexcept {
     if (!home_) return;
-    if (home_->cell_holders.load(std::memory_order_acquire) == 1 || home_->cell_holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (home_->cell_holders.load(std::memory_order_acquire) == 1 || count(-1) == 1) {
       block* cur = home_->current;
       if (TTENSOR_LIKELY(cur == home_ && unique())) return destroy_home();
       block_ref::drop(cur, home_->current_is_local != 0);
@@ -311,6 +323,14 @@ class cell_ref {
     return p;
   }
   static block* new_block(std::size_t data_bytes);
+  /// Adds to the number of holders of the cell, and returns what it was.
+  TTENSOR_INLINE std::int64_t count(std::int64_t by) const noexcept {
+    std::atomic<std::int64_t>& n = home_->cell_holders;
+    if (!TTENSOR_LIKELY(one_thread())) return n.fetch_add(by, by > 0 ? std::memory_order_relaxed : std::memory_order_acq_rel);
+    const std::int64_t was = n.load(std::memory_order_relaxed);
+    n.store(was + by, std::memory_order_relaxed);
+    return was;
+  }
   void destroy_home() noexcept {
     destroy(home_);
     home_ = nullptr;

@@ -82,14 +82,16 @@ class line_sum {
   line_sum(const nest& s, const line& l, const accumulation& a) : s_(s), line_(l), sum_(a) {}
   void run() const {
     char* ptr[max_planes];
+    const index_t n = s_.extent[0];
+    for (int p = 0; p < s_.planes; ++p) ptr[p] = s_.plane[p].ptr;
+    if (n == 0) return;
+    if (n <= longest_strided && n <= sum_.run) return line_.walk(ptr, n);
     bool strided = false, summed = false;
     for (int p = 0; p < s_.planes; ++p) {
-      ptr[p] = s_.plane[p].ptr;
       strided = strided || line_.far(p);
       summed = summed || still(p);
     }
-    const index_t n = s_.extent[0];
-    if (n != 0) cut(ptr, n, !summed ? n : strided ? longest_strided : sum_.run);
+    cut(ptr, n, !summed ? n : strided ? longest_strided : sum_.run);
   }
   static constexpr index_t longest_strided = 8 * line::part;
 

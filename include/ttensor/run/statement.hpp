@@ -56,6 +56,50 @@ template <int F> struct statement_planes {
     }
     return yes;
   }
+  /// True only when planes a and b have no byte in common: one ends before the other begins, or their elements lie between each other, as two
+  /// columns do (all addresses of a plane are equal modulo the greatest common divisor of all strides). After align() and set_output().
+  bool apart(int a, int b) const {
+    const char *first[2], *last[2];
+    index_t divisor = 0;
+    for (int i = 0; i < 2; ++i) {
+      const nest_plane& p = plane[i ? b : a];
+      first[i] = p.ptr, last[i] = p.ptr + p.bytes;
+      for (int d = 0; d < F; ++d) {
+        const index_t step = p.stride[d] * p.bytes;
+        (step < 0 ? first : last)[i] += (extent[d] - 1) * step;
+        for (index_t x = extent[d] > 1 ? step : 0; x != 0;) {  // Euclid
+          const index_t rest = divisor % x;
+          divisor = x;
+          x = rest;
+        }
+      }
+    }
+    if (last[0] <= first[1] || last[1] <= first[0]) return true;
+    if (divisor == 0) return false;
+    divisor = divisor < 0 ? -divisor : divisor;
+    index_t between = (plane[b].ptr - plane[a].ptr) % divisor;
+    if (between < 0) between += divisor;
+    return between >= plane[a].bytes && between + plane[b].bytes <= divisor;
+  }
+  /// Of one axis: whether every leaf is a number or n adjacent elements, and those of the block `b` are the n at `to` or apart from them.
+  /// Sets where the kernel begins, and `held` to the number of leaves that hold b.
+  bool adjacent(cursor* c, char* to, index_t n, const mem::block* b, int& held) const requires(F == 1) {
+    const index_t size = n * type.facts[0].bytes;
+    bool yes = true;
+    held = 0;
+    c[0] = {to, type.lanes * type.facts[0].bytes};
+    for (int k = 1; k < type.planes; ++k) {
+      char* const at = plane[k].ptr;
+      const index_t bytes = type.facts[k].bytes;
+      c[k] = {at, type.facts[k].uniform ? 0 : type.lanes * bytes};
+      if (type.facts[k].uniform) continue;
+      yes = yes && own[k][0] == n && (plane[k].stride[0] == 1 || n == 1);
+      if (holder[k] != b) continue;
+      ++held;
+      yes = yes && ((at == to && n * bytes == size) || at + n * bytes <= to || to + size <= at);
+    }
+    return yes;
+  }
   /// Number of leaf planes that hold `b`.
   int leaves_holding(const mem::block* b) const {
     int n = 0;

@@ -157,6 +157,16 @@ template <class S, int F> bool may_reuse(store<S>& out, const run::statement_pla
   });
   return reuse;
 }
+/// Runs `st` into n adjacent elements of `out` if all its leaves are like that and nobody else holds them; else nothing is done.
+template <class S> bool run_adjacent(store<S>& out, index_t offset, index_t n, const run::statement_planes<1>& st, bool writable) {
+  if (n == 0 || out.is_borrowed() || run::threads_for(n * st.type.cost) > 1) return false;
+  run::cursor c[run::max_planes];
+  int held;
+  if (!st.adjacent(c, out.memory() + offset * index_t(sizeof(S)), n, out.block(), held) || !(writable || out.unique_except(held))) return false;
+  st.type.kernel(c, n, nullptr, 1);
+  ++counts.loops;
+  return true;
+}
 /// Runs `st`, in the memory of `out` where that is free, else in fresh memory. `shaped`: the extents of an example are set.
 template <class S, int F> TTENSOR_NOINLINE void run_into(store<S>& out, dims<F - batch_levels_v<S>>& extent, run::statement_planes<F>& st, bool shaped) {
   constexpr int B = batch_levels_v<S>;
@@ -404,6 +414,11 @@ template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::ra
     whole_statement<S, E>::assign(out, extent, e);
   } else {
     statement<S, E> st(e);
+    if constexpr (st.full_rank == 1 && depth_v<S> == 0 && planes_show_shape_v<E>)
+      if (out.valid() && eval_detail::run_adjacent(out, 0, out.size(), st, false)) {
+        extent[0] = out.size();
+        return;
+      }
     if constexpr (!planes_show_shape_v<E>) eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), e.shape());
     eval_detail::run_into<S, st.full_rank>(out, extent, st, !planes_show_shape_v<E>);
   }

@@ -19,6 +19,8 @@ template <class S, int R, class E> void run_region_values(store<S>& out, const l
 template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const layout_map<R>& m, run::statement_planes<R + batch_levels_v<S>>& st, bool writable) {
   constexpr int levels = batch_levels_v<S>, F = R + levels;
   const int outs = st.type.outs, planes = st.type.planes;
+  if constexpr (F == 1 && depth_v<S> == 0)
+    if (m.stride[0] == 1 && run_adjacent(out, m.offset, m.extent[0], st, writable)) return;
   out.require_batch(batch_of<levels>(st));
   set_extent(st, out.batch(), m.extent);
   st.align();
@@ -46,7 +48,7 @@ template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const 
     if (st.plane[l].how == run::access::uniform) continue;
     for (int o = 0; o < outs; ++o) {
       const bool shares = out.is_borrowed() ? st.holder[l] == nullptr : st.holder[l] == st_block(out, o);
-      if (!shares) continue;
+      if (!shares || st.apart(l, o)) continue;
       same = same && st.plane[l].ptr == st.plane[o].ptr && st.plane[l].bytes == st.plane[o].bytes;
       for (int d = 0; d < F; ++d) same = same && (st.extent[d] == 1 || st.plane[l].stride[d] == st.plane[o].stride[d]);
     }

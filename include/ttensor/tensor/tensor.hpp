@@ -255,17 +255,16 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
  private:
   template <class E> void assign(E&& e) const {
     if (!store_.valid()) tensor_detail::gone_view();
-    store<T> s = store_.alias();
     auto&& x = tensor_detail::as_elem<T>(static_cast<E&&>(e));
     auto shape = map_.extent;
     static_assert(rank_v<decltype(x)> <= R, "ttensor: the right side has more axes than the view it is assigned to");
     if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
-    if constexpr (requires { statement_rule<T>::assign_region_last(s, map_, x); }) statement_rule<T>::assign_region_last(s, map_, x);
-    else statement_rule<T>::assign_region(s, map_, expr::tree(x));
+    if constexpr (requires { statement_rule<T>::assign_region_last(store_, map_, x); }) statement_rule<T>::assign_region_last(store_, map_, x);
+    else statement_rule<T>::assign_region(store_, map_, expr::tree(x));
     if constexpr (!std::is_lvalue_reference_v<E> && requires { e.give_up(); }) e.give_up();  // its elements may be those that were written
   }
-  store<T> store_;
+  mutable store<T> store_;  // a const view is written through too
   layout_map<R> map_;
 };
 
