@@ -20,7 +20,10 @@ template <class S> concept scalar_kind = is_kind_v<std::remove_cvref_t<S>>;
 template <class S> concept cpp_number = std::is_arithmetic_v<std::remove_cvref_t<S>>;
 template <class S> concept any_scalar = number<std::remove_cvref_t<S>> || scalar_kind<S> || element_proxy<S>;
 
+/// Random keys: of some levels, but of no element type.
+template <class E> concept has_levels_only = requires { typename E::ttensor_levels; };
 template <class E> struct scalar_of { using type = E; };
+template <has_levels_only E> struct scalar_of<E> { using type = typename E::ttensor_levels; };
 template <class E> requires array_like<E> || element_proxy<E> struct scalar_of<E> { using type = typename std::remove_cvref_t<E>::scalar; };
 /// Of an aggregate templated on its scalar: that.
 template <template <class...> class P, class S, class... R> requires(any_scalar<S> && !array_like<P<S, R...>> && !any_scalar<P<S, R...>> && std::is_aggregate_v<P<S, R...>>)
@@ -29,8 +32,11 @@ template <class... E> struct common_scalar;
 template <class E> struct common_scalar<E> : scalar_of<E> {};
 template <class T, class... E> struct promoted_elem { using type = T; };
 template <class T, class A, class... R> struct promoted_elem<T, A, R...> : promoted_elem<promote_t<T, elem_t<typename scalar_of<A>::type>>, R...> {};
+template <class T, has_levels_only A, class... R> struct promoted_elem<T, A, R...> : promoted_elem<T, R...> {};
 template <class A, class B, class... R> struct common_scalar<A, B, R...> {
-  using elem = typename promoted_elem<elem_t<typename scalar_of<A>::type>, B, R...>::type;
+  static constexpr bool levels_only = has_levels_only<A> && has_levels_only<B> && (has_levels_only<R> && ...);
+  using first = std::conditional_t<has_levels_only<A> && !levels_only, bool, elem_t<typename scalar_of<A>::type>>;  // bool promotes to any
+  using elem = typename promoted_elem<first, B, R...>::type;
   using type = join_chain_t<elem, typename scalar_of<A>::type, typename scalar_of<B>::type, typename scalar_of<R>::type...>;
 };
 /// The scalar of an argument (scalar, tensor, expression, aggregate); of several, the scalar that holds what is computed from all of them.

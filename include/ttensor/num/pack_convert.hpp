@@ -16,6 +16,7 @@ template <class To, class From>
 TTENSOR_HD constexpr To cast(From x) {
   if constexpr (sizeof(From) == 2 && !plain<From>) return To(float(x));
   else if constexpr (sizeof(To) == 2 && !plain<To> && std::numeric_limits<From>::is_integer) return To(double(x));
+  else if constexpr (requires { typename To::value_type; } && std::numeric_limits<From>::is_specialized) return To(static_cast<typename To::value_type>(x));  // complex
   else return To(x);
 }
 template <>

@@ -129,7 +129,11 @@ struct pack<bool, N> {
     return a;
   }
   friend TTENSOR_INLINE pack operator~(pack a) { return !a; }
-  friend TTENSOR_INLINE pack select(pack m, pack a, pack b) { return (m & a) | (!m & b); }
+  friend TTENSOR_INLINE pack operator<(pack a, pack b) { return ~a & b; }  // false < true
+  friend TTENSOR_INLINE pack operator>(pack a, pack b) { return a & ~b; }
+  friend TTENSOR_INLINE pack operator<=(pack a, pack b) { return ~a | b; }
+  friend TTENSOR_INLINE pack operator>=(pack a, pack b) { return a | ~b; }
+  friend TTENSOR_INLINE pack select(pack m, pack a, pack b) { return (m & a) | (~m & b); }
   friend TTENSOR_INLINE bool all_lanes(pack a) {
     bool yes = true;
     if constexpr (lane_bytes == 0) { TTENSOR_EACH(i) yes = yes && a.r[i]; }

@@ -67,7 +67,8 @@ struct pow_op : elementwise<2> {
     }
   }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& x, const B& y, const Y& z) {
-    const auto flat = ops::is_equal(y, 0), at_zero = ops::is_equal(x, 0);
+    const auto flat = ops::is_equal(y, 0);
+    const auto at_zero = ops::is_equal(x, 0);  // another type where only one operand is mapped
     const auto dx = ops::choose(flat, 0, ops::times(y, apply<pow_op>(x, ops::choose(flat, 1, ops::minus(y, 1)))));
     const auto slope = ops::times(z, apply<log_op>(ops::choose(at_zero, 1, x)));
     if constexpr (is_complex_value_v<A> || is_complex_value_v<B>) return grads{dx, ops::choose(at_zero, 0, slope)};

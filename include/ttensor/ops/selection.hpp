@@ -87,7 +87,8 @@ struct clamp_op : of_reals<elementwise<3>> {
     return minimum_op::primal(maximum_op::primal(a, l), h);
   }
   template <class A, class L, class H, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const L& l, const H& h, const Y&) {
-    const auto below = apply<less_op>(a, l), above = apply<logical_not_op>(apply<less_equal_op>(apply<maximum_op>(a, l), h));
+    const auto below = apply<less_op>(a, l);
+    const auto above = apply<logical_not_op>(apply<less_equal_op>(apply<maximum_op>(a, l), h));
     return grads{unless{apply<logical_or_op>(below, above)}, when{apply<logical_and_op>(below, apply<logical_not_op>(above))}, when{above}};
   }
 };

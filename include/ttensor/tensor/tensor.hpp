@@ -41,12 +41,23 @@ template <class S> class element {
   template <class V> TTENSOR_INLINE void operator-=(const V& v) && { write(static_cast<S&&>(value_) - v); }
   template <class V> TTENSOR_INLINE void operator*=(const V& v) && { write(static_cast<S&&>(value_) * v); }
   template <class V> TTENSOR_INLINE void operator/=(const V& v) && { write(static_cast<S&&>(value_) / v); }
+  S operator++() && { return stepped(1), static_cast<S&&>(value_); }
+  S operator--() && { return stepped(-1), static_cast<S&&>(value_); }
+  S operator++(int) && { const S was(value_); return stepped(1), was; }
+  S operator--(int) && { const S was(value_); return stepped(-1), was; }
+  template <class V> requires is_integer_v<S> void operator%=(const V& v) && { write(value_ % v); }
+  template <class V> requires is_integer_v<S> void operator&=(const V& v) && { write(value_ & v); }
+  template <class V> requires is_integer_v<S> void operator|=(const V& v) && { write(value_ | v); }
+  template <class V> requires is_integer_v<S> void operator^=(const V& v) && { write(value_ ^ v); }
+  template <class V> requires is_integer_v<S> void operator<<=(const V& v) && { write(value_ << v); }
+  template <class V> requires is_integer_v<S> void operator>>=(const V& v) && { write(value_ >> v); }
   template <class V> element& operator+=(const V& v) & { value_ = fitted(value_ + v); return *this; }
   template <class V> element& operator-=(const V& v) & { value_ = fitted(value_ - v); return *this; }
   template <class V> element& operator*=(const V& v) & { value_ = fitted(value_ * v); return *this; }
   template <class V> element& operator/=(const V& v) & { value_ = fitted(value_ / v); return *this; }
 
  private:
+  void stepped(int by) { value_ = fitted(value_ + by), store_->set(at_, value_); }
   template <class V> TTENSOR_INLINE void write(V&& v) {
     if constexpr (requires { store<S>::discard(value_); }) store<S>::discard(value_);  // a read nobody used leaves no trace
     if constexpr (element_proxy<V>) store_->set(at_, fitted(v.get()));
@@ -207,6 +218,9 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   view_of(view_of&& v) noexcept : store_(static_cast<store<T>&&>(v.store_)), map_(v.map_) { v.map_.extent = {}; }
   view_of(view_of&& v) noexcept requires(R == 0) : store_(v.store_.alias()), map_(v.map_) {}  // has no extent that could say so
   template <class U> requires std::is_same_v<const U, S> view_of(const view_of<U, R>& v) : store_(v.elements().alias()), map_(v.map()) {}
+  /// Of a whole tensor that has a name, as a(ellipsis) is; of a const one read only.
+  template <class A> requires(requires { typename A::ttensor_whole; } && A::rank() == R && std::is_same_v<typename A::scalar, T> && (std::is_const_v<S> || !std::is_const_v<A>))
+  view_of(A& a) : store_(a.elements().alias()), map_(a.map()) {}
 
   const layout_map<R>& map() const { return map_; }
   const store<T>& elements() const { return store_; }

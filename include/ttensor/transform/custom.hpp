@@ -242,11 +242,10 @@ template <class F, class Rule> struct custom_jvp_function {
     custom_detail::check_captures<custom_detail::second_t<PlainPair>>();
     using C = join_chain_t<double, double, tree::chain_t<A>...>;
     using L = parts::newest_t<C>;
-    using R = tree::evaluated_t<decltype(f(a...))>;
     if constexpr (probing_v<A...>) {
-      return level_detail::fake<on_probe_t<probe_of_t<C>, R>>();
+      return level_detail::fake<on_probe_t<probe_of_t<C>, tree::evaluated_t<decltype(f(a...))>>>();
     } else if constexpr (std::is_void_v<L>) {
-      return R(tree::evaluate_all(f(a...)));
+      return tree::evaluated_t<decltype(f(a...))>(tree::evaluate_all(f(a...)));
     } else if constexpr (is_dual_v<L>) {
       return forward<C>(a...);
     } else {
@@ -298,11 +297,10 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
                                                                  std::declval<const custom_detail::first_t<PlainPair>&>()))>>();
     using C = join_chain_t<double, double, tree::chain_t<A>...>;
     using L = parts::newest_t<C>;
-    using R = tree::evaluated_t<decltype(f(a...))>;
-    if constexpr (probing_v<A...>) {
-      return level_detail::fake<on_probe_t<probe_of_t<C>, R>>();
+    if constexpr (probing_v<A...>) {  // here f is called; in reverse mode, which may not exist for it, it never is
+      return level_detail::fake<on_probe_t<probe_of_t<C>, tree::evaluated_t<decltype(f(a...))>>>();
     } else if constexpr (std::is_void_v<L>) {
-      return R(tree::evaluate_all(f(a...)));
+      return tree::evaluated_t<decltype(f(a...))>(tree::evaluate_all(f(a...)));
     } else if constexpr (is_dual_v<L>) {
       static_assert(!is_dual_v<L>,
                     "ttensor: forward mode of a function with custom_vjp, which brings a reverse rule only; use reverse mode inside "

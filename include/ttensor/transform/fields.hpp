@@ -7,7 +7,7 @@ TTENSOR_BEGIN
 namespace tree {
 
 struct any_field {
-  template <class T> constexpr operator T() const;
+  template <class T> operator T() const;
 };
 template <class T, class... A> constexpr int field_count() {  // the largest number of initialisers the aggregate takes
   if constexpr (requires { T{std::declval<A>()..., any_field{}}; }) return field_count<T, A..., any_field>();

@@ -183,6 +183,7 @@ template <class... O, class F, class X, class V> auto of_one(const F& f, const X
 template <class F, class... X> auto jvp(const F& f, const X&... x_v_options) {
   return options::apart([&]<class... O, class A, class V>(type_list<O...>, const A& x, const V& v) {
     static_assert(!options::has<holomorphic_t, O...>, "ttensor: holomorphic is for grad and Jacobians; a jvp needs no promise, drop it");
+    options::refuse_aux<O...>();
     const auto a = tree::evaluate_all(x);
     const auto t = tree::evaluate_all(v);
     if constexpr (forward_detail::is_list_of_arguments<F, std::remove_cvref_t<decltype(a)>>) return forward_detail::checked<O...>(f, a, t);

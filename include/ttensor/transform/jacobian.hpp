@@ -331,15 +331,15 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
 ///           the memory. As in vmap, a function that asks for the value of a condition (`if`) then does not compile. All n give the
 ///           same bits; without chunk_size the last bits may differ where one vector has a loop of its own (matrix products, and
 ///           in reverse costly sums)
-template <int... N, class F, class... O> auto jacfwd(F f, O... o) { return jacobian_detail::make<jacobian_mode::forward, N...>(static_cast<F&&>(f), o...); }
+template <int... N, class F, class... O> auto jacfwd(F f, O... o) { options::refuse_aux<O...>(); return jacobian_detail::make<jacobian_mode::forward, N...>(static_cast<F&&>(f), o...); }
 /// Jacobian by reverse mode: one recording, one sweep for each output element.
-template <int... N, class F, class... O> auto jacrev(F f, O... o) { return jacobian_detail::make<jacobian_mode::reverse, N...>(static_cast<F&&>(f), o...); }
+template <int... N, class F, class... O> auto jacrev(F f, O... o) { options::refuse_aux<O...>(); return jacobian_detail::make<jacobian_mode::reverse, N...>(static_cast<F&&>(f), o...); }
 /// Jacobian by whichever mode needs fewer passes: forward when the input has no more elements than the output. Both modes are
 /// compiled, so f must allow both (no custom_vjp, no unbounded while_loop).
-template <int... N, class F, class... O> auto jacobian(F f, O... o) { return jacobian_detail::make<jacobian_mode::fewer_passes, N...>(static_cast<F&&>(f), o...); }
+template <int... N, class F, class... O> auto jacobian(F f, O... o) { options::refuse_aux<O...>(); return jacobian_detail::make<jacobian_mode::fewer_passes, N...>(static_cast<F&&>(f), o...); }
 /// Second derivatives of a scalar function: in.shape + in.shape, forward over reverse. strict is obeyed at both orders: a function
 /// with a constant gradient throws.
-template <int... N, class F, class... O> auto hessian(F f, O... o) { return jacfwd<N...>(grad<N...>(static_cast<F&&>(f), o...), o...); }
+template <int... N, class F, class... O> auto hessian(F f, O... o) { return jacobian_detail::make<jacobian_mode::forward, N...>(grad<N...>(static_cast<F&&>(f), o...), o...); }
 
 /// Leaf I, in field order, of an aggregate that a transform stacked: its Jacobians read as tuples do.
 template <std::size_t I, class A> requires(tree::aggregate_of<std::remove_const_t<A>>::value) auto& get(A& a) {

@@ -148,8 +148,10 @@ template <class Forced, class F, class... A> auto run(const F& f, const A&... a)
 /// {y, lin}: the value of f at x... and its tangent map, lin(v...) = J v; f is called once.
 /// Cost      two recordings of f's operators, one by one; each lin(v) one sweep. jvp is cheaper for a single tangent.
 template <class F, class... X> auto linearize(const F& f, const X&... options_x) {
-  return options::apart([&]<class... O>(type_list<O...>, const auto&... x) { return linearize_detail::run<options::forced_chain<O...>>(f, tree::evaluate_all(x)...); },
-                        options_x...);
+  return options::apart([&]<class... O>(type_list<O...>, const auto&... x) {
+    options::refuse_aux<O...>();
+    return linearize_detail::run<options::forced_chain<O...>>(f, tree::evaluate_all(x)...);
+  }, options_x...);
 }
 
 /// The transpose of a linear function: linear_transpose(f, x...)(ct) = A^T ct where f(x) = A x; a tuple when there are several

@@ -44,6 +44,11 @@ template <class... O> constexpr void check() {
   static_assert((is_option_v<O> && ...), "ttensor: what follows the function here must be an option (has_aux, strict, allow_int, holomorphic, "
                                          "chunk_size{n}, closing_over(x...), in vmap also in_axes, out_axes); arguments go into the second call");
 }
+/// Of a transform that has no auxiliary part.
+template <class... O> constexpr void refuse_aux() {
+  static_assert((!std::is_same_v<O, has_aux_t> && ...), "ttensor: has_aux is for grad, value_and_grad, vjp, hessian and per_sample_grad; here return the auxiliary part beside the value, "
+                                                        "or compute it outside");
+}
 /// What chunk_size says, without it everything.
 template <class... O> index_t at_once(const O&... o) {
   index_t n = std::numeric_limits<index_t>::max();

@@ -222,7 +222,7 @@ template <class... T> struct all_complex<std::tuple<T...>> { static constexpr bo
 template <class Y, bool Holomorphic> constexpr void check_scalar() {
   static_assert(rank_v<Y> == 0 && (tree::scalar_leaf_type<Y> || array_like<Y>),
                 "ttensor: grad wants a function with a scalar result (rank 0); take sum(...) of the result, or use jacobian, or vjp with a cotangent");
-  static_assert(!(rank_v<Y> == 0) || !is_integer_v<elem_t<scalar_t<Y>>>, "ttensor: grad wants a real floating-point result, this one is an integer");
+  static_assert(!(rank_v<Y> == 0) || is_differentiable_v<elem_t<scalar_t<Y>>>, "ttensor: grad wants a real floating-point result, this one is an integer or a mask");
   static_assert(Holomorphic || !is_complex_v<elem_t<scalar_t<Y>>>,
                 "ttensor: grad wants a real result; take real(...) or abs of a complex one, or pass holomorphic for the derivative f'(z)");
   static_assert(!Holomorphic || is_complex_v<elem_t<scalar_t<Y>>>, "ttensor: holomorphic promises a complex result, this one is real");
