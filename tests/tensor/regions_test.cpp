@@ -124,6 +124,7 @@ TEST_CASE("other element types, and memory of the caller") {
       for (index_t i = 0; i < n; ++i) want[static_cast<std::size_t>(n + i)] = read[static_cast<std::size_t>(n + i - shift)] + 1;
       to = from + 1.0;
       CHECK(memory == want);
+      CHECK(sum(tt::view(memory.data(), tt::dims<1>{{n}}, tt::dims<1>{{2}})) == sum(tt::view(memory.data(), {n}, {2})));  // extents as a shape, too
     }
   }
 }

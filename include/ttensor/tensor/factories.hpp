@@ -10,6 +10,11 @@ template <class T, int R> tensor<T, R> filled(const dims<R>& e, const T& v) {
   if (t.size()) t(ellipsis) = v;
   return t;
 }
+template <std::size_t R> dims<static_cast<int>(R)> extents_of(const index_t (&n)[R]) {
+  dims<static_cast<int>(R)> e;
+  for (std::size_t d = 0; d < R; ++d) e[static_cast<index_t>(d)] = n[d];
+  return e;
+}
 }  // namespace factory_detail
 
 /// Extents (units: elements) to a tensor of zeros; zeros<double>(2, 3) has rank 2, zeros<double>() rank 0.
@@ -24,9 +29,7 @@ template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, s
 }
 /// full<double>({2, 3}, 7.0)
 template <class T, std::size_t R> tensor<T, static_cast<int>(R)> full(const index_t (&n)[R], const T& v) {
-  dims<static_cast<int>(R)> e;
-  for (std::size_t d = 0; d < R; ++d) e[static_cast<index_t>(d)] = n[d];
-  return factory_detail::filled<T>(e, v);
+  return factory_detail::filled<T>(factory_detail::extents_of(n), v);
 }
 template <class T, int R> tensor<T, R> full(const dims<R>& e, const T& v) { return factory_detail::filled<T>(e, v); }
 /// Elements are whatever the memory held: for outputs that are written at once.
@@ -69,19 +72,14 @@ template <class T> tensor<T, 2> eye(index_t n) {
   return t;
 }
 /// Borrowed memory: the caller keeps it alive; expressions over it are not snapshots. shape (and strides) in elements.
-template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R]) {
-  constexpr int Q = static_cast<int>(R);
-  dims<Q> e;
-  for (int d = 0; d < Q; ++d) e[d] = n[d];
+template <class T, int R> view_of<T, R> view(T* p, const dims<R>& n, const dims<R>& strides) {
   using U = std::remove_const_t<T>;
-  return {store<U>::borrowed(const_cast<U*>(p), shape::elements(e)), layout_map<Q>::row_major(e)};
+  return {store<U>::borrowed(const_cast<U*>(p), shape::elements(n)), layout_map<R>{0, n, strides}};
 }
+template <class T, int R> view_of<T, R> view(T* p, const dims<R>& n) { return view(p, n, shape::row_major(n)); }
+template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R]) { return view(p, factory_detail::extents_of(n)); }
 template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R], const index_t (&strides)[R]) {
-  constexpr int Q = static_cast<int>(R);
-  layout_map<Q> m{0, {}, {}};
-  for (int d = 0; d < Q; ++d) m.extent[d] = n[d], m.stride[d] = strides[d];
-  using U = std::remove_const_t<T>;
-  return {store<U>::borrowed(const_cast<U*>(p), shape::elements(m.extent)), m};
+  return view(p, factory_detail::extents_of(n), factory_detail::extents_of(strides));
 }
 
 TTENSOR_END

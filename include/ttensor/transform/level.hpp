@@ -87,7 +87,7 @@ template <class T> struct array_rule<probe<T>> {  // only the rank and the eleme
 template <class C> struct closing_over_t {
   using chain = C;
 };
-template <class... X> auto closing_over(const X&...) { return closing_over_t<join_chain_t<double, double, tree::chain_t<X>...>>{}; }
+template <class... X> auto closing_over(const X&...) { return closing_over_t<join_chain_t<double, double, tree::chain_t<X>..., tree::index_chain_t<X>...>>{}; }
 
 /// True for a callable that captures nothing, so that its argument types show every level. Transform objects ask their function.
 template <class F> inline constexpr bool is_captureless_v = [] {
@@ -131,7 +131,7 @@ template <class F, class Forced, class... A> constexpr auto captured_chain() {
     return std::type_identity<double>{};
   } else if constexpr (check_call<F, tree::rebind_t<probed_above<Forced>, A>...>()) {
     using R = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const tree::rebind_t<probed_above<Forced>, A>&>()...))>;
-    return std::type_identity<typename strip_probe<tree::chain_t<R>>::type>{};
+    return std::type_identity<join_chain_t<double, double, typename strip_probe<tree::chain_t<R>>::type, typename strip_probe<tree::index_chain_t<R>>::type>>{};
   } else {
     return std::type_identity<double>{};
   }
@@ -143,7 +143,7 @@ template <class C> struct options_chain<closing_over_t<C>> { using type = C; };
 /// The chain above which a transform of f over these arguments must wrap.
 template <class F, class Forced, class... A>
 using base_chain_t = join_chain_t<double, double, typename level_detail::strip_probe<Forced>::type, tree::chain_t<A>...,
-                                  typename decltype(level_detail::captured_chain<F, Forced, A...>())::type>;
+                                  typename decltype(level_detail::captured_chain<F, Forced, A...>())::type, typename level_detail::strip_probe<tree::index_chain_t<A>>::type...>;
 /// True while an outer transform only looks at types: a probe among the arguments (or named by closing_over), or, when f is
 /// called on its real arguments, in the type of its result.
 template <class... A> inline constexpr bool probing_v = (has_probe_v<tree::chain_t<A>> || ...);

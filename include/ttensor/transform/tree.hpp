@@ -226,6 +226,19 @@ template <class T> struct chain<std::optional<T>> : chain<T> {};
 template <template <class...> class R, class... P> requires is_record_v<R<P...>> struct chain<R<P...>> { using type = join_chain_t<double, double, chain_t<P>...>; };
 template <class T> requires is_aggregate_tree_v<T> struct chain<T> { using type = reelem_t<typename aggregate_of<T>::scalar, double>; };
 
+/// The batch levels of masks and integers among the leaves, on int. A level that wraps what is differentiated is newer than those: with a
+/// mapped index alone, what it reads in a table is mapped too.
+template <class T> struct index_chain { using type = int; };
+template <class T> using index_chain_t = typename index_chain<std::remove_cvref_t<T>>::type;
+template <class T> requires((scalar_leaf_type<T> || array_like<T> || element_proxy<T>) && !is_differentiable_v<elem_t<scalar_t<T>>>)
+struct index_chain<T> { using type = reelem_t<storage_scalar_t<scalar_t<T>>, int>; };
+template <class... T> struct index_chain<std::tuple<T...>> { using type = join_chain_t<int, int, index_chain_t<T>...>; };
+template <class A, class B> struct index_chain<std::pair<A, B>> { using type = join_chain_t<int, index_chain_t<A>, index_chain_t<B>>; };
+template <class T, std::size_t N> struct index_chain<std::array<T, N>> : index_chain<T> {};
+template <class T> struct index_chain<std::vector<T>> : index_chain<T> {};
+template <class T> struct index_chain<std::optional<T>> : index_chain<T> {};
+template <template <class...> class R, class... P> requires is_record_v<R<P...>> struct index_chain<R<P...>> { using type = join_chain_t<int, int, index_chain_t<P>...>; };
+
 /// Replaces every leaf's scalar by K<chain C on the leaf's element>.
 template <template <class> class K, class C> struct wrap_in {
   static constexpr int rank_change = 0;

@@ -1,0 +1,88 @@
+// Masks and integers that are mapped while nothing else is: labels, indices of tables, selections. What is differentiated, or mapped again,
+// is then inside their level, although its own type does not show it. Expected values in closed form.
+#include <doctest/doctest.h>
+
+#include <ttensor/all.hpp>
+#include <vector>
+
+namespace tt = ttensor;
+
+namespace {
+const tt::tensor<double, 1> table{1, 2, 3};
+const tt::tensor<int, 2> picks{{0, 1}, {2, 2}};
+const tt::tensor<int, 1> one_each{2, 0};
+const tt::tensor<bool, 2> mask{{true, false, true}, {false, false, true}};
+template <class A> void check(const A& a, std::vector<double> want) {
+  const auto y = tt::eval(reshape(a, a.size()));
+  REQUIRE(static_cast<std::size_t>(y.size()) == want.size());
+  for (tt::index_t i = 0; i < y.size(); ++i) CHECK(static_cast<double>(y(i)) == want[static_cast<std::size_t>(i)]);
+}
+const auto cubes = [](const auto& x, const auto& i) {
+  const auto e = take(x, i, 0);
+  return sum(e * e * e);
+};
+const auto square_at = [](const auto& x, const auto& j) { return take(x, j, 0) * take(x, j, 0); };
+template <class F> auto over_second(const F& f) { return tt::vmap(f, tt::in_axes<tt::none, 0>); }
+}  // namespace
+
+TEST_CASE("derivatives in a table by a mapped index") {
+  check(tt::per_sample_grad(cubes)(table, picks), {3, 12, 0, 0, 0, 54});
+  check(tt::per_sample_grad(cubes, tt::chunk_size{1})(table, picks), {3, 12, 0, 0, 0, 54});
+  check(over_second(tt::value_and_grad(cubes))(table, picks).value, {9, 54});
+  check(over_second(tt::hessian(cubes))(table, picks), {6, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 36});
+  check(over_second(tt::jacrev([](const auto& x, const auto& i) { return take(x, i, 0); }))(table, picks), {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1});
+  check(over_second(tt::jacfwd([](const auto& x, const auto& i) { return take(x, i, 0); }))(table, picks), {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1});
+  check(over_second([](const auto& x, const auto& i) { return tt::jvp([&](const auto& a) { return cubes(a, i); }, x, x).y_dot; })(table, picks), {27, 162});
+  check(over_second([](const auto& x, const auto& i) {
+          const auto [y, pull] = tt::vjp([&](const auto& a) { return take(a, i, 0); }, x);
+          return pull(y);
+        })(table, picks), {1, 2, 0, 0, 0, 6});
+  check(over_second([](const auto& x, const auto& i) { return tt::linearize([&](const auto& a) { return take(a, i, 0); }, x).lin(x); })(table, picks), {1, 2, 3, 3});
+  check(over_second([](const auto& x, const auto& i) { return tt::hvp([&](const auto& a) { return cubes(a, i); }, x, x); })(table, picks), {6, 24, 0, 0, 0, 108});
+  check(tt::per_sample_grad([](const auto& x, const auto& i) { return sum(square(gather(x, 0, i))); })(table, picks), {2, 4, 0, 0, 0, 12});
+  check(tt::per_sample_grad([](const auto& x, const auto& i) { return sum(square(scatter_add(x, 0, i, tt::ones<double>(2)))); })(table, picks), {4, 6, 6, 2, 4, 10});
+  const tt::tensor<double, 2> rows{{1, 2}, {3, 4}, {5, 6}};
+  check(tt::per_sample_grad([](const auto& x, const auto& i) { return sum(square(take(x, i, 0))); })(rows, one_each), {0, 0, 0, 0, 10, 12, 2, 4, 0, 0, 0, 0});
+}
+TEST_CASE("masks, labels, pairs of both, loops and branches") {
+  check(tt::per_sample_grad([](const auto& x, const auto& m) { return sum(where(m, x * x, 0.0)); })(table, mask), {2, 0, 6, 0, 0, 6});
+  check(tt::per_sample_grad([](const auto& x, const auto& j) { return sum(x * x) * j; })(table, tt::tensor<int, 1>{2, 5}), {4, 8, 12, 10, 20, 30});
+  check(over_second(tt::grad([](const auto& x, const auto& q) { return sum(where(q.second, x * x, 0.0)) + sum(take(x, q.first, 0)); }))(table, std::pair{picks, mask}),
+        {3, 1, 6, 0, 0, 8});
+  check(over_second(tt::grad([](const auto& x, const auto& i) {
+          return tt::scan([&](auto c, auto k) { auto n = c * 0.5 + square_at(x, k); return std::pair{n, n}; }, 0.0 * x(0), i).first;
+        }))(table, picks), {1, 4, 0, 0, 0, 9});
+  check(over_second(tt::grad([](const auto& x, const auto& i) { return tt::checkpoint(cubes)(x, i); }))(table, picks), {3, 12, 0, 0, 0, 54});
+  check(over_second(tt::grad([](const auto& x, const auto& m) {
+          return tt::cond(m, [](const auto& a) { return sum(a * a); }, [](const auto& a) { return sum(a); }, x);
+        }))(table, tt::tensor<bool, 1>{true, false}), {2, 4, 6, 1, 1, 1});
+}
+TEST_CASE("several levels that only an index passes through") {
+  check(over_second(over_second(square_at))(table, picks), {1, 4, 9, 9});
+  check(over_second(over_second(tt::grad(square_at)))(table, picks), {2, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, 6});
+  check(tt::grad([](const auto& x) { return sum(over_second(over_second(square_at))(x, picks)); })(table), {2, 4, 12});
+  check(over_second(tt::grad([](const auto& x, const auto& i) { return sum(over_second(square_at)(x, i)); }))(table, picks), {2, 4, 0, 0, 0, 12});
+  check(over_second(tt::grad([](const auto& x, const auto& i) { return sum(over_second(tt::grad(square_at))(x, i)); }))(table, picks), {2, 2, 0, 0, 0, 4});
+  check(tt::grad([](const auto& x) { return sum(over_second(tt::grad(cubes))(x, picks)); })(table), {6, 12, 36});
+  check(tt::jvp([](const auto& x) { return over_second(tt::grad(cubes))(x, picks); }, table, tt::ones<double>(3)).y_dot, {6, 12, 0, 0, 0, 36});
+  check(over_second(tt::grad([](const auto& x, const auto& i) { return sum(tt::grad(cubes)(x, i)); }))(table, picks), {6, 12, 0, 0, 0, 36});
+  check(tt::vmap(tt::vmap(tt::grad([](const auto& a, const auto& m) { return where(m, a * a, 0.0); })), tt::in_axes<tt::none, 0>)(table, mask), {2, 0, 6, 0, 0, 6});
+  check(tt::vmap(tt::vmap([](const auto& k, const auto& j) { return j * 10 + k; }), tt::in_axes<0, tt::none>)(picks, one_each), {20, 1, 22, 2});
+}
+TEST_CASE("captured integers and masks of an outer vmap") {
+  check(tt::vmap([](const auto& i) {
+          const auto first = tt::eval(i(0) * 10);
+          return tt::vmap([&](const auto& k) { return first + k; })(i);
+        })(picks), {0, 1, 22, 22});
+  check(tt::vmap([](const auto& i) {
+          const auto first = i(0);
+          return tt::vmap([&](const auto& k) { return take(table, first, 0) * take(table, k, 0); })(i);
+        })(picks), {1, 2, 9, 9});
+  check(tt::vmap([](const auto& m) {
+          const auto first = m(0);
+          return tt::vmap([&](const auto& q) { return q || first; })(m);
+        })(mask), {1, 1, 1, 0, 0, 1});
+  check(tt::vmap([](const auto& i) {
+          return tt::grad([&](const auto& x) { return cubes(x, i); }, tt::closing_over(i))(table);
+        })(picks), {3, 12, 0, 0, 0, 54});
+}
