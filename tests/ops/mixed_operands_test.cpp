@@ -123,6 +123,12 @@ TEST_CASE("a whole tensor is a view of itself; numbers meet complex floats; an o
   const tt::tensor<double, 2> copy = y;
   scale(y);
   CHECK((y(1, 1) == 8 && copy(1, 1) == 4 && total(copy) == 10 && total(y) == 20));
+  tt::view_of<double, 2> whole = y;
+  whole = copy;
+  tt::tensor<double, 1> row{5, 6};
+  y(0) = row;
+  y(tt::all, 1) = std::move(row);
+  CHECK((y(0, 0) == 5 && y(1, 1) == 6 && y(1, 0) == 3));
   const tt::tensor<std::complex<float>, 1> z = tt::tensor<std::complex<float>, 1>{1, 2} * 2.0;
   CHECK(z(1) == std::complex<float>(4, 0));
   const auto g = tt::grad([](const auto& m) { return m.a * *m.b; })(maybe<double>{2, 3.0});

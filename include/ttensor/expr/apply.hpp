@@ -54,7 +54,10 @@ template <class T, class A> struct argument {
 template <class T, class A> requires fits_as_is_v<T, A> struct argument<T, A> : in_tree<std::remove_cvref_t<A>> {};
 template <class T, cpp_number A> struct argument<T, A> {
   using type = scalar_leaf<T>;
-  TTENSOR_INLINE static type take(const std::remove_cvref_t<A>& a) { return {simd::cast<T>(a)}; }
+  TTENSOR_INLINE static type take(const std::remove_cvref_t<A>& a) {
+    if constexpr (is_complex_v<T>) return {T(static_cast<typename T::value_type>(a))};
+    else return {static_cast<T>(a)};
+  }
 };
 template <class Op, class T, class... A> struct builder;
 template <class Op, class... T, class... A> struct builder<Op, type_list<T...>, A...> {

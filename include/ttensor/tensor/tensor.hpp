@@ -245,6 +245,10 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
     assign(static_cast<E&&>(e));
     return *this;
   }
+  template <class E> requires((array_like<E> || any_scalar<E>) && !std::is_same_v<std::remove_cvref_t<E>, view_of>) view_of& operator=(E&& e) {
+    static_cast<const view_of&>(*this) = static_cast<E&&>(e);
+    return *this;
+  }
   const view_of& operator=(const view_of& v) const {
     static_assert(!std::is_const_v<S>, "ttensor: this is a view of a const tensor, which is read only");
     assign(v);
