@@ -86,6 +86,11 @@ TEST_CASE("elements count, and integers shift and mask, as their type does") {
   i(2) &= 6;
   i(2) ^= 5;
   CHECK((i(0) == 11 && i(1) == 2 && i(2) == 1));
+  tt::tensor<bool, 1> b{true, false};
+  b(0) &= false;
+  b(1) |= true;
+  b(1) ^= true;
+  CHECK((!b(0) && !b(1)));
 }
 TEST_CASE("functions that no transform can enter, with rules of their own") {
   const std::function<double(double)> cube = [](double x) { return x * x * x; };

@@ -69,6 +69,23 @@ TEST_CASE("several levels that only an index passes through") {
   check(tt::vmap(tt::vmap(tt::grad([](const auto& a, const auto& m) { return where(m, a * a, 0.0); })), tt::in_axes<tt::none, 0>)(table, mask), {2, 0, 6, 0, 0, 6});
   check(tt::vmap(tt::vmap([](const auto& k, const auto& j) { return j * 10 + k; }), tt::in_axes<0, tt::none>)(picks, one_each), {20, 1, 22, 2});
 }
+TEST_CASE("comparisons with a captured number of an outer vmap") {
+  const tt::tensor<double, 1> xs{1, 2}, ts{1, 2}, three{1, 2, 3};
+  const auto over = [](const auto& f, const auto& x, const auto& t) {
+    return tt::vmap([&](const auto& u) { return tt::vmap([&](const auto& v) { return f(v, u); })(x); })(t);
+  };
+  check(over([](const auto& x, const auto& t) { return where(x > t, x, 0.0); }, xs, ts), {0, 2, 0, 0});
+  check(over([](const auto& x, const auto& t) { return where(x > t, x, 0.0); }, three, ts), {0, 2, 3, 0, 0, 3});
+  check(over([](const auto& x, const auto& t) { return x > t; }, xs, ts), {0, 1, 0, 0});
+  check(over([](const auto& x, const auto& t) { return where(x > t, x, 0.0); }, xs, one_each), {0, 0, 1, 2});
+  check(over([](const auto& x, const auto& t) { return tt::cond(x > t, [](const auto& a) { return a * 1.0; }, [](const auto& a) { return a * 0.0; }, x); }, xs, ts), {0, 2, 0, 0});
+  check(over([](const auto& x, const auto& t) {
+          return tt::while_loop([&](const auto& s) { return s < t; }, [](const auto& s) { return s + 1.0; }, x);
+        }, xs, tt::tensor<double, 1>{3.5, 1}), {4, 4, 1, 2});
+  check(tt::vmap([](const auto& t) { return tt::grad([&](const auto& x) { return where(x > t, x * x, 0.0); })(2.0); })(ts), {4, 0});
+  check(tt::grad([&](const auto& x) { return sum(tt::vmap([&](const auto& t) { return tt::vmap([&](const auto& v) { return where(v > t, v * v, 0.0); })(x); })(ts)); })(xs), {0, 4});
+  check(tt::vmap([](const auto& x) { return tt::grad([](const auto& y) { return take(table, tt::to<int>(y), 0) * y; })(x); })(xs), {2, 3});
+}
 TEST_CASE("captured integers and masks of an outer vmap") {
   check(tt::vmap([](const auto& i) {
           const auto first = tt::eval(i(0) * 10);

@@ -41,14 +41,14 @@ template <class S> class element {
   template <class V> TTENSOR_INLINE void operator-=(const V& v) && { write(static_cast<S&&>(value_) - v); }
   template <class V> TTENSOR_INLINE void operator*=(const V& v) && { write(static_cast<S&&>(value_) * v); }
   template <class V> TTENSOR_INLINE void operator/=(const V& v) && { write(static_cast<S&&>(value_) / v); }
-  S operator++() && { return stepped(1), static_cast<S&&>(value_); }
-  S operator--() && { return stepped(-1), static_cast<S&&>(value_); }
-  S operator++(int) && { const S was(value_); return stepped(1), was; }
-  S operator--(int) && { const S was(value_); return stepped(-1), was; }
+  S operator++() && requires(!std::is_same_v<S, bool>) { return stepped(1), static_cast<S&&>(value_); }
+  S operator--() && requires(!std::is_same_v<S, bool>) { return stepped(-1), static_cast<S&&>(value_); }
+  S operator++(int) && requires(!std::is_same_v<S, bool>) { const S was(value_); return stepped(1), was; }
+  S operator--(int) && requires(!std::is_same_v<S, bool>) { const S was(value_); return stepped(-1), was; }
   template <class V> requires is_integer_v<S> void operator%=(const V& v) && { write(value_ % v); }
-  template <class V> requires is_integer_v<S> void operator&=(const V& v) && { write(value_ & v); }
-  template <class V> requires is_integer_v<S> void operator|=(const V& v) && { write(value_ | v); }
-  template <class V> requires is_integer_v<S> void operator^=(const V& v) && { write(value_ ^ v); }
+  template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) void operator&=(const V& v) && { write(value_ & v); }
+  template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) void operator|=(const V& v) && { write(value_ | v); }
+  template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) void operator^=(const V& v) && { write(value_ ^ v); }
   template <class V> requires is_integer_v<S> void operator<<=(const V& v) && { write(value_ << v); }
   template <class V> requires is_integer_v<S> void operator>>=(const V& v) && { write(value_ >> v); }
   template <class V> element& operator+=(const V& v) & { value_ = fitted(value_ + v); return *this; }

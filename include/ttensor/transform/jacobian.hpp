@@ -339,7 +339,7 @@ template <int... N, class F, class... O> auto jacrev(F f, O... o) { options::ref
 template <int... N, class F, class... O> auto jacobian(F f, O... o) { options::refuse_aux<O...>(); return jacobian_detail::make<jacobian_mode::fewer_passes, N...>(static_cast<F&&>(f), o...); }
 /// Second derivatives of a scalar function: in.shape + in.shape, forward over reverse. strict is obeyed at both orders: a function
 /// with a constant gradient throws.
-template <int... N, class F, class... O> auto hessian(F f, O... o) { return jacobian_detail::make<jacobian_mode::forward, N...>(grad<N...>(static_cast<F&&>(f), o...), o...); }
+template <int... N, class F, class... O> auto hessian(F f, O... o) { options::refuse_aux<O...>(); return jacfwd<N...>(grad<N...>(static_cast<F&&>(f), o...), o...); }
 
 /// Leaf I, in field order, of an aggregate that a transform stacked: its Jacobians read as tuples do.
 template <std::size_t I, class A> requires(tree::aggregate_of<std::remove_const_t<A>>::value) auto& get(A& a) {

@@ -31,10 +31,20 @@ template <class T> struct probe {
                   "transform cannot see it; pass closing_over(x...), naming the captured variables, to the inner transform [TT-L01]");
   }
 };
+namespace level_detail {
+template <class C> struct strip_probe { using type = C; };
+template <class C> struct strip_probe<probe<C>> { using type = C; };
+}  // namespace level_detail
 template <class T> struct kind_rule<probe<T>> {
   template <class Op, class... A> static auto apply(const A&...) {
-    if constexpr (!Op::differentiable) return false;
-    else return join_chain_t<elem_t<T>, probe<T>, A...>{};
+    using R = join_chain_t<elem_t<T>, probe<T>, A...>;
+    if constexpr (Op::differentiable) {
+      return R{};
+    } else {  // masks and integers keep the batch levels of what is compared, such as a captured one
+      using E = elem_t<typename Op::template result<A...>>;
+      if constexpr (is_differentiable_v<E>) return reelem_t<R, E>{};
+      else return storage_scalar_t<reelem_t<typename level_detail::strip_probe<R>::type, E>>{};
+    }
   }
 };
 template <class T, bool Owns> struct snapshot<probe<T>, Owns> {
@@ -105,8 +115,6 @@ struct forward_level {
   ~forward_level() { --forward_levels; }
 };
 template <class T> T fake() { __builtin_unreachable(); }
-template <class C> struct strip_probe { using type = C; };
-template <class C> struct strip_probe<probe<C>> { using type = C; };
 template <class Forced> struct probed_above {  // probes that stand above the levels named by closing_over
   static constexpr int rank_change = 0;
   template <class S> using map = probe<typename strip_probe<join_chain_t<elem_t<S>, Forced, S>>::type>;

@@ -46,7 +46,7 @@ template <class... O> constexpr void check() {
 }
 /// Of a transform that has no auxiliary part.
 template <class... O> constexpr void refuse_aux() {
-  static_assert((!std::is_same_v<O, has_aux_t> && ...), "ttensor: has_aux is for grad, value_and_grad, vjp, hessian and per_sample_grad; here return the auxiliary part beside the value, "
+  static_assert((!std::is_same_v<O, has_aux_t> && ...), "ttensor: has_aux is for grad, value_and_grad, vjp and per_sample_grad; here return the auxiliary part beside the value, "
                                                         "or compute it outside");
 }
 /// What chunk_size says, without it everything.

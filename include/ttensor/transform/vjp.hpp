@@ -139,12 +139,16 @@ template <class F, class... X> auto vjp(const F& f, const X&... options_x) {
 /// Hessian times vector, forward over reverse: no matrix is built.
 template <class F, class... X> auto hvp(const F& f, const X&... x_v_options) {
   return options::apart([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
+    options::refuse_aux<O...>();
     return forward_detail::of_one<options::of_hvp, O...>(grad(f, O{}...), tree::evaluate_all(x), tree::evaluate_all(v)).y_dot;
   }, x_v_options...);
 }
 /// Vector times Hessian, reverse over reverse.
 template <class F, class... X> auto vhp(const F& f, const X&... x_v_options) {
-  return options::apart([&]<class... O>(type_list<O...>, const auto& x, const auto& v) { return vjp(grad(f, O{}...), O{}..., x).pull(v); }, x_v_options...);
+  return options::apart([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
+    options::refuse_aux<O...>();
+    return vjp(grad(f, O{}...), O{}..., x).pull(v);
+  }, x_v_options...);
 }
 
 TTENSOR_END
