@@ -118,6 +118,12 @@ TTENSOR_BODY int normalize_axis(index_t axis, int rank, const char* op) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 #endif
+/// Of extents in braces.
+template <std::size_t R> constexpr dims<static_cast<int>(R)> listed(const index_t (&n)[R]) {
+  dims<static_cast<int>(R)> e{};
+  for (int d = 0; d < static_cast<int>(R); ++d) e[d] = n[d];
+  return e;
+}
 }  // namespace shape
 
 /// axes{0, 2}: the axes a reduction works on; negative ones count from the end.

@@ -10,11 +10,6 @@ template <class T, int R> tensor<T, R> filled(const dims<R>& e, const T& v) {
   if (t.size()) t(ellipsis) = v;
   return t;
 }
-template <std::size_t R> dims<static_cast<int>(R)> extents_of(const index_t (&n)[R]) {
-  dims<static_cast<int>(R)> e;
-  for (std::size_t d = 0; d < R; ++d) e[static_cast<index_t>(d)] = n[d];
-  return e;
-}
 }  // namespace factory_detail
 
 /// Extents (units: elements) to a tensor of zeros; zeros<double>(2, 3) has rank 2, zeros<double>() rank 0.
@@ -29,7 +24,7 @@ template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, s
 }
 /// full<double>({2, 3}, 7.0)
 template <class T, std::size_t R> tensor<T, static_cast<int>(R)> full(const index_t (&n)[R], const T& v) {
-  return factory_detail::filled<T>(factory_detail::extents_of(n), v);
+  return factory_detail::filled<T>(shape::listed(n), v);
 }
 template <class T, int R> tensor<T, R> full(const dims<R>& e, const T& v) { return factory_detail::filled<T>(e, v); }
 /// Elements are whatever the memory held: for outputs that are written at once.
@@ -77,9 +72,9 @@ template <class T, int R> view_of<T, R> view(T* p, const dims<R>& n, const dims<
   return {store<U>::borrowed(const_cast<U*>(p), shape::elements(n)), layout_map<R>{0, n, strides}};
 }
 template <class T, int R> view_of<T, R> view(T* p, const dims<R>& n) { return view(p, n, shape::row_major(n)); }
-template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R]) { return view(p, factory_detail::extents_of(n)); }
+template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R]) { return view(p, shape::listed(n)); }
 template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R], const index_t (&strides)[R]) {
-  return view(p, factory_detail::extents_of(n), factory_detail::extents_of(strides));
+  return view(p, shape::listed(n), shape::listed(strides));
 }
 
 TTENSOR_END

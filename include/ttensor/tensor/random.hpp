@@ -28,11 +28,6 @@ constexpr std::uint64_t child(std::uint64_t seed, std::uint64_t stream, std::uin
   const philox_block b = philox_bits(seed, stream, i);
   return (std::uint64_t(b.x[0]) << 32) | b.x[1];
 }
-template <std::size_t R> dims<static_cast<int>(R)> shape_of(const index_t (&n)[R]) {
-  dims<static_cast<int>(R)> e;
-  for (std::size_t d = 0; d < R; ++d) e[static_cast<index_t>(d)] = n[d];
-  return e;
-}
 /// What a key does: one key here, one for each example in transform/keys.hpp.
 template <class Levels> struct draw {
   /// The array that fill(seed, T* to, elements) writes.
@@ -97,7 +92,7 @@ template <class T, int R, class L> auto uniform(const basic_rng<L>& key, const d
       for (int i = 0; i < 4; ++i) p[i] = static_cast<T>(uniform_float(b.x[i]));
     });
 }
-template <class T, std::size_t R, class L> auto uniform(const basic_rng<L>& key, const index_t (&n)[R]) { return uniform<T>(key, random_detail::shape_of(n)); }
+template <class T, std::size_t R, class L> auto uniform(const basic_rng<L>& key, const index_t (&n)[R]) { return uniform<T>(key, shape::listed(n)); }
 /// One number.
 template <class T, class L> auto uniform(const basic_rng<L>& key) {
   const auto one = uniform<T>(key, dims<1>{{1}});
@@ -117,7 +112,7 @@ template <class T, int R, class L> auto normal(const basic_rng<L>& key, const di
       p[0] = static_cast<T>(x.first), p[1] = static_cast<T>(x.second), p[2] = static_cast<T>(y.first), p[3] = static_cast<T>(y.second);
     });
 }
-template <class T, std::size_t R, class L> auto normal(const basic_rng<L>& key, const index_t (&n)[R]) { return normal<T>(key, random_detail::shape_of(n)); }
+template <class T, std::size_t R, class L> auto normal(const basic_rng<L>& key, const index_t (&n)[R]) { return normal<T>(key, shape::listed(n)); }
 /// One number.
 template <class T, class L> auto normal(const basic_rng<L>& key) {
   const auto one = normal<T>(key, dims<1>{{1}});
@@ -133,7 +128,7 @@ template <class T, int R, class L> auto integers(const basic_rng<L>& key, const 
   });
 }
 template <class T, std::size_t R, class L> auto integers(const basic_rng<L>& key, const index_t (&n)[R], std::type_identity_t<T> low, std::type_identity_t<T> high) {
-  return integers<T>(key, random_detail::shape_of(n), low, high);
+  return integers<T>(key, shape::listed(n), low, high);
 }
 /// 0, ..., n - 1 in random order (Fisher and Yates).
 template <class L> auto permutation(const basic_rng<L>& key, index_t n) {

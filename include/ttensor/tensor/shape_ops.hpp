@@ -91,9 +91,7 @@ template <int Q, array_like A> auto broadcast_to(A&& a, const dims<Q>& to) {
   });
 }
 template <array_like A, std::size_t Q> auto broadcast_to(A&& a, const index_t (&to)[Q]) {
-  dims<static_cast<int>(Q)> e;
-  for (std::size_t d = 0; d < Q; ++d) e[static_cast<index_t>(d)] = to[d];
-  return broadcast_to<static_cast<int>(Q)>(static_cast<A&&>(a), e);
+  return broadcast_to<static_cast<int>(Q)>(static_cast<A&&>(a), shape::listed(to));
 }
 /// Removes an axis of extent 1; an axis that is not 1 throws.
 template <array_like A> auto squeeze(A&& a, index_t axis) {
