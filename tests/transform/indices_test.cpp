@@ -103,3 +103,25 @@ TEST_CASE("captured integers and masks of an outer vmap") {
           return tt::grad([&](const auto& x) { return cubes(x, i); }, tt::closing_over(i))(table);
         })(picks), {3, 12, 0, 0, 0, 54});
 }
+TEST_CASE("functions with derivatives of their own and a mapped index") {  // the rules are ten times too large, so that a test sees that they ran
+  const auto at = tt::custom_vjp(square_at, [](const auto& w, const auto& i) { return std::pair{square_at(w, i), std::tuple{w, i}}; },
+                                 [](const auto& saved, const auto& ct) {
+                                   const auto& [w, i] = saved;
+                                   return std::tuple{where(tt::arange<int>(3) == i, 20.0 * ct * w, 0.0), 0};
+                                 });
+  check(tt::per_sample_grad(at)(table, one_each), {0, 0, 60, 20, 0, 0});
+  check(tt::grad([&](const auto& w) { return sum(over_second(at)(w, one_each)); })(table), {20, 0, 60});
+  check(tt::jacrev([&](const auto& w) { return over_second(at)(w, one_each); })(table), {0, 0, 60, 20, 0, 0});
+  check(over_second(over_second(at))(table, picks), {1, 4, 9, 9});
+  const auto times = tt::custom_jvp([](const auto& w, const auto& n) { return w * w * n; }, [](const auto& x, const auto& d) {
+    return std::pair{get<0>(x) * get<0>(x) * get<1>(x), 20.0 * get<0>(x) * get<1>(x) * get<0>(d) + 1000.0 * get<1>(d)};
+  });
+  CHECK(tt::jvp([&](const auto& x) { return times(x, 3); }, 2.0, 1.0).y_dot == 120);  // the tangent of an integer is 0
+  CHECK(tt::grad(times)(2.0, 3) == 120);
+  check(tt::vmap([&](const auto& n) { return tt::grad(times)(2.0, n); })(one_each), {80, 0});
+  const auto total = [&](const auto& x) { return sum(tt::vmap([&](const auto& n) { return times(x, n); })(one_each)); };
+  CHECK(tt::grad(total)(2.0) == 80);
+  CHECK(tt::jvp(total, 2.0, 1.0).y_dot == 80);
+  check(tt::vmap([&](const auto& n) { return tt::jvp([&](const auto& x) { return times(x, n); }, 2.0, 1.0).y_dot; })(one_each), {80, 0});
+  CHECK(tt::grad(tt::grad(total))(2.0) == 40);
+}

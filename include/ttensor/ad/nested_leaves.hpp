@@ -22,7 +22,7 @@ template <class L> const L& borrowed_leaf(const L& l) { return l; }  // elements
 /// A leaf and its tangent, which lies elsewhere: a leaf of duals. Constant: the tangent is not on the newest tape of V.
 template <class V, class U, bool Constant> struct lifted_leaf {
   using ttensor_expression = void;
-  using scalar = dual<typename V::scalar, 1>;
+  using scalar = dual<typename U::scalar, 1>;  // the value may be a scalar without the mapped levels of the tangent
   static constexpr int rank = V::rank, holds = 0;
   V value;
   U tangent;
@@ -33,7 +33,13 @@ template <class V, class U, bool Constant> struct lifted_leaf {
     return lifted_leaf<decltype(v), decltype(u), IsConstant>{v, u};
   }
   template <class F> void planes(F&& f) const {
-    value.planes(f);
+    value.planes([&]<class T, int Q>(std::type_identity<T> t, const plane<Q>& p) {
+      constexpr int full = rank + batch_levels_v<scalar>, own = Q - rank;
+      plane<full> q{p.ptr, {}, {}, p.holder};
+      for (int d = 0; d < full; ++d) q.extent[d] = 1;
+      for (int d = 0; d < Q; ++d) q.extent[d < own ? d : full - Q + d] = p.extent[d], q.stride[d < own ? d : full - Q + d] = p.stride[d];
+      f(t, q);
+    });
     tangent.planes(f);
   }
 };
@@ -116,8 +122,13 @@ template <class P, class S, int R> auto with_kinds_of(const leaf<S, R, false>& l
   using Q = reelem_t<P, elem_t<S>>;
   return leaf<Q, R, false>{with_kinds<Q>(l.data), l.map};
 }
+/// A scalar gets the duals only: to map it is to write it into an array, which its tape would have to record.
+template <class P, class S> struct with_duals { using type = S; };
+template <class P, class S> using with_duals_t = typename with_duals<P, S>::type;
+template <class T, int N, class S> requires(depth_v<T> >= depth_v<S>) struct with_duals<dual<T, N>, S> { using type = dual<with_duals_t<T, S>, N>; };
+template <class T, class S> requires(depth_v<T> >= depth_v<S>) struct with_duals<batched<T>, S> : with_duals<T, S> {};
 template <class P, class S> auto with_kinds_of(const scalar_leaf<S>& l) {
-  using Q = reelem_t<P, elem_t<S>>;
+  using Q = with_duals_t<reelem_t<P, elem_t<S>>, S>;
   return scalar_leaf<Q>{Q(l.value)};
 }
 template <class P, class V, class U, bool Constant> auto with_kinds_of(const lifted_leaf<V, U, Constant>& l) { return l; }

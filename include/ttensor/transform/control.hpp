@@ -19,27 +19,42 @@ struct max_trips {
 
 namespace control {
 template <class P> inline constexpr bool is_mapped_v = is_batched_v<std::remove_cvref_t<scalar_t<P>>>;
-/// Type of a tree after selecting by a mask M, one answer per example: leaves without the mask's newest level get it.
-template <class M, class T> struct masked { using type = T; };
-template <class M, class T> using masked_t = typename masked<M, T>::type;
-template <class M, class T> requires tree::scalar_leaf_type<T> struct masked<M, T> {
+/// The chain C with as many mapped levels as the mask M, and the shortest one inside it that has them.
+template <class M, class C> struct mapped_chain {
+  static constexpr auto widened() {
+    if constexpr (batch_levels_v<C> >= batch_levels_v<M>) return std::type_identity<C>{};
+    else return std::type_identity<batched<typename mapped_chain<inner_t<M>, C>::wide>>{};
+  }
+  template <class W> static constexpr auto shortest() {
+    if constexpr (batch_levels_v<inner_t<W>> >= batch_levels_v<M>) return shortest<inner_t<W>>();
+    else return std::type_identity<W>{};
+  }
+  using wide = typename decltype(widened())::type;
+  using type = typename decltype(shortest<wide>())::type;
+};
+/// Type of a tree over the chain C after selecting by a mask M, one answer per example: leaves without the mask's newest level get it, with
+/// the levels inside it that other leaves have.
+template <class M, class C, class T> struct masked_leaf { using type = T; };
+template <class M, class C, class T> using masked_leaf_t = typename masked_leaf<M, C, T>::type;
+template <class M, class T> using masked_t = masked_leaf_t<M, tree::chain_t<T>, T>;
+template <class M, class C, class T> requires tree::scalar_leaf_type<T> struct masked_leaf<M, C, T> {
   static constexpr auto get() {
     if constexpr (is_probe_v<T>) return std::type_identity<join_chain_t<elem_t<T>, T, M>>{};
     else if constexpr (batch_levels_v<T> >= batch_levels_v<M>) return std::type_identity<T>{};
-    else return std::type_identity<batched<typename masked<inner_t<M>, T>::type>>{};
+    else if constexpr (has_probe_v<C>) return std::type_identity<batched<masked_leaf_t<inner_t<M>, C, T>>>{};
+    else return std::type_identity<storage_scalar_t<reelem_t<typename mapped_chain<M, C>::type, elem_t<T>>>>{};
   }
   using type = typename decltype(get())::type;
 };
-template <class M, class S, auto Sh> struct masked<M, tensor<S, Sh>> { using type = tensor<masked_t<M, S>, Sh>; };
-template <class M, class... T> struct masked<M, std::tuple<T...>> { using type = std::tuple<masked_t<M, T>...>; };
-template <class M, class A, class B> struct masked<M, std::pair<A, B>> { using type = std::pair<masked_t<M, A>, masked_t<M, B>>; };
-template <class M, class T, std::size_t N> struct masked<M, std::array<T, N>> { using type = std::array<masked_t<M, T>, N>; };
-template <class M, class T> struct masked<M, std::vector<T>> { using type = std::vector<masked_t<M, T>>; };
-template <class M, class T> requires tree::is_aggregate_tree_v<T> struct masked<M, T> {
-  using type = tree::rebind_t<tree::lift_to<masked_t<M, reelem_t<typename tree::aggregate_of<T>::scalar, double>>>, T>;
+template <class M, class C, class S, auto Sh> struct masked_leaf<M, C, tensor<S, Sh>> { using type = tensor<masked_leaf_t<M, C, S>, Sh>; };
+template <class M, class C, class... T> struct masked_leaf<M, C, std::tuple<T...>> { using type = std::tuple<masked_leaf_t<M, C, T>...>; };
+template <class M, class C, class A, class B> struct masked_leaf<M, C, std::pair<A, B>> { using type = std::pair<masked_leaf_t<M, C, A>, masked_leaf_t<M, C, B>>; };
+template <class M, class C, class T, std::size_t N> struct masked_leaf<M, C, std::array<T, N>> { using type = std::array<masked_leaf_t<M, C, T>, N>; };
+template <class M, class C, class T> struct masked_leaf<M, C, std::vector<T>> { using type = std::vector<masked_leaf_t<M, C, T>>; };
+template <class M, class C, class T> requires tree::is_aggregate_tree_v<T> struct masked_leaf<M, C, T> {
+  using type = tree::rebind_t<tree::lift_to<masked_leaf_t<M, C, reelem_t<typename tree::aggregate_of<T>::scalar, double>>>, T>;
 };
-
-template <class M, class L> struct masked<M, basic_rng<L>> {
+template <class M, class C, class L> struct masked_leaf<M, C, basic_rng<L>> {
   static_assert(has_probe_v<L> || is_probe_v<M> || batch_levels_v<L> >= batch_levels_v<M>,
                 "ttensor: a random key that is the same for all examples cannot be chosen by a mapped condition; map over keys, split(key, n)");
   using type = basic_rng<L>;

@@ -52,9 +52,12 @@ template <class L> struct value_of_level {
   }
 };
 template <class L> struct tangent_of_level {
+  static constexpr bool every_leaf = true;  // of integers and masks: zeros
   int k;
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
-    if constexpr (!has_level_v<scalar_t<Y>, L>) {
+    if constexpr (tree::is_keys_v<Y>) {
+      return y;
+    } else if constexpr (!has_level_v<scalar_t<Y>, L>) {
       if constexpr (tree::tensor_leaf<Y>) return Out(y.shape());
       else return Out(0);
     } else if constexpr (tree::tensor_leaf<Y>) return Out(tangent(y.elements(), k).value(), y.shape());

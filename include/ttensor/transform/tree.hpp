@@ -207,37 +207,44 @@ template <class Struct, int I, class F, class... T> void for_each_field(F& f, T&
   if constexpr (!is_static_field_v<Struct, I>) for_each(f, field<I>(t)...);
 }
 
-// ---- chains: the newest level among the leaves of a tree, as a scalar on double ------------------------------------------
-template <class T> struct chain { using type = double; };
-template <class T> using chain_t = typename chain<std::remove_cvref_t<T>>::type;
-template <class T> requires(scalar_leaf_type<T> && is_differentiable_leaf_v<T>) struct chain<T> { using type = reelem_t<T, double>; };
-template <class T> requires(array_like<T> || element_proxy<T>) struct chain<T> {
-  using type = typename decltype([] {
-    if constexpr (is_differentiable_v<elem_t<scalar_t<T>>>) return std::type_identity<reelem_t<scalar_t<T>, double>>{};
-    else return std::type_identity<double>{};
-  }())::type;
-};
-template <class L> struct chain<basic_rng<L>> { using type = L; };
-template <class... T> struct chain<std::tuple<T...>> { using type = join_chain_t<double, double, chain_t<T>...>; };
-template <class A, class B> struct chain<std::pair<A, B>> { using type = join_chain_t<double, chain_t<A>, chain_t<B>>; };
-template <class T, std::size_t N> struct chain<std::array<T, N>> : chain<T> {};
-template <class T> struct chain<std::vector<T>> : chain<T> {};
-template <class T> struct chain<std::optional<T>> : chain<T> {};
-template <template <class...> class R, class... P> requires is_record_v<R<P...>> struct chain<R<P...>> { using type = join_chain_t<double, double, chain_t<P>...>; };
-template <class T> requires is_aggregate_tree_v<T> struct chain<T> { using type = reelem_t<typename aggregate_of<T>::scalar, double>; };
+// ---- chains: the newest level among the leaves of a tree ----------------------------------------------------------------
+/// Joins Of::leaf<S> of the leaves' scalars S; Of::none where there are none.
+template <class Of, class T> struct levels { using type = typename Of::none; };
+template <class Of, class T> using levels_t = typename levels<Of, std::remove_cvref_t<T>>::type;
+template <class Of, class T> requires(scalar_leaf_type<T> || array_like<T> || element_proxy<T>) struct levels<Of, T> { using type = typename decltype(Of::template leaf<scalar_t<T>>())::type; };
+template <class Of, class L> struct levels<Of, basic_rng<L>> { using type = typename Of::template key<L>; };
+template <class Of, class... T> struct levels<Of, std::tuple<T...>> { using type = join_chain_t<typename Of::none, typename Of::none, levels_t<Of, T>...>; };
+template <class Of, class A, class B> struct levels<Of, std::pair<A, B>> { using type = join_chain_t<typename Of::none, levels_t<Of, A>, levels_t<Of, B>>; };
+template <class Of, class T, std::size_t N> struct levels<Of, std::array<T, N>> : levels<Of, T> {};
+template <class Of, class T> struct levels<Of, std::vector<T>> : levels<Of, T> {};
+template <class Of, class T> struct levels<Of, std::optional<T>> : levels<Of, T> {};
+template <class Of, template <class...> class R, class... P> requires is_record_v<R<P...>>
+struct levels<Of, R<P...>> { using type = join_chain_t<typename Of::none, typename Of::none, levels_t<Of, P>...>; };
+template <class Of, class T> requires is_aggregate_tree_v<T> struct levels<Of, T> { using type = typename Of::template aggregate<typename aggregate_of<T>::scalar>; };
 
-/// The batch levels of masks and integers among the leaves, on int. A level that wraps what is differentiated is newer than those: with a
-/// mapped index alone, what it reads in a table is mapped too.
-template <class T> struct index_chain { using type = int; };
-template <class T> using index_chain_t = typename index_chain<std::remove_cvref_t<T>>::type;
-template <class T> requires((scalar_leaf_type<T> || array_like<T> || element_proxy<T>) && !is_differentiable_v<elem_t<scalar_t<T>>>)
-struct index_chain<T> { using type = reelem_t<storage_scalar_t<scalar_t<T>>, int>; };
-template <class... T> struct index_chain<std::tuple<T...>> { using type = join_chain_t<int, int, index_chain_t<T>...>; };
-template <class A, class B> struct index_chain<std::pair<A, B>> { using type = join_chain_t<int, index_chain_t<A>, index_chain_t<B>>; };
-template <class T, std::size_t N> struct index_chain<std::array<T, N>> : index_chain<T> {};
-template <class T> struct index_chain<std::vector<T>> : index_chain<T> {};
-template <class T> struct index_chain<std::optional<T>> : index_chain<T> {};
-template <template <class...> class R, class... P> requires is_record_v<R<P...>> struct index_chain<R<P...>> { using type = join_chain_t<int, int, index_chain_t<P>...>; };
+/// Of what carries derivatives, and of keys: as a scalar on double.
+struct real_levels {
+  using none = double;
+  template <class S> static constexpr auto leaf() {
+    if constexpr (is_differentiable_v<elem_t<S>>) return std::type_identity<reelem_t<S, double>>{};
+    else return std::type_identity<double>{};
+  }
+  template <class L> using key = L;
+  template <class S> using aggregate = reelem_t<S, double>;
+};
+/// The batch levels of masks and integers, on int. A level that wraps what is differentiated is newer than those: with a mapped index
+/// alone, what it reads in a table is mapped too. (The scalar of an aggregate is its real leaves'.)
+struct index_levels {
+  using none = int;
+  template <class S> static constexpr auto leaf() {
+    if constexpr (is_differentiable_v<elem_t<S>>) return std::type_identity<int>{};
+    else return std::type_identity<reelem_t<storage_scalar_t<S>, int>>{};
+  }
+  template <class L> using key = int;
+  template <class S> using aggregate = int;
+};
+template <class T> using chain_t = levels_t<real_levels, T>;
+template <class T> using index_chain_t = levels_t<index_levels, T>;
 
 /// Replaces every leaf's scalar by K<chain C on the leaf's element>.
 template <template <class> class K, class C> struct wrap_in {
