@@ -146,7 +146,7 @@ template <class T> struct kind_rule<var<T>> {
     else if constexpr (std::is_same_v<P, minus_unit>) return Y(-1);
     else if constexpr (sweeping::is_both<P>) return Y(p.p);
     else if constexpr (sweeping::is_when<P> || sweeping::is_unless<P> || sweeping::is_tie<P>) return Y(sweeping::scale<mul_op>(Y(1), p));
-    else if constexpr (is_kind_v<P> && !std::is_same_v<elem_t<P>, elem_t<Y>>) return Y(ttensor::apply<cast_op<elem_t<Y>>>(p));  // a mapped integer
+    else if constexpr (is_kind_v<P> && !std::is_same_v<elem_t<P>, elem_t<Y>>) return Y(ttensor::apply<mul_op>(Y(1), p));  // a mapped integer
     else return Y(p);
   }
   /// Pairs that are dropped when a later one throws, for want of memory.

@@ -92,6 +92,12 @@ template <class A, class... R> constexpr auto deepest_of() {
     else return std::type_identity<A>{};
   }
 }
+/// The scalar whose rule runs an operation: of the newest level. Mapped integers are newer than the kinds of a number that lacks their levels.
+template <class A> inline constexpr bool is_index_v = is_kind_v<A> && !has_probe_v<A> && !is_differentiable_v<elem_t<A>>;
+template <class... A> constexpr auto newest_among() {
+  if constexpr ((is_index_v<A> || ...) && !(has_probe_v<A> || ...)) return std::type_identity<join_chain_t<double, A...>>{};
+  else return deepest_of<A...>();
+}
 /// What C++ numbers adopt among numbers and packs, so that the literals of a rule are weak there too: the element type of a
 /// pack, else (integers only) the floating type beside them; void: nothing.
 template <class A> struct pack_element { using type = void; };
@@ -121,7 +127,7 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
   } else if constexpr ((array_like<A> || ...)) {
     return expr::build<Op>(static_cast<A&&>(a)...);
   } else {
-    using S = typename decltype(expr::deepest_of<std::remove_cvref_t<A>...>())::type;
+    using S = typename decltype(expr::newest_among<std::remove_cvref_t<A>...>())::type;
     if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);
     else return kind_rule<S>::template apply<Op>(static_cast<A&&>(a)...);
   }

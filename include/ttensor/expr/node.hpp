@@ -17,17 +17,32 @@ template <int I, class... A> TTENSOR_INLINE const auto& at(const node_operands<A
   else return o.d;
 }
 
+template <class Op, class... A> struct node;
+template <class T> struct cast_op;
 namespace expr {
 template <class... N> constexpr int largest(N... n) {  // a lambda would be a class for every node
   int r = 0;
   ((r = n > r ? n : r), ...);
   return r;
 }
+/// Numbers made of mapped integers and masks alone. Their chain shows the batch levels and not what else is inside those, so beside a number
+/// they keep the freedom that integers have (kinds::join).
+template <class E> inline constexpr bool of_indices_v = false;
+template <class T, class A> inline constexpr bool of_indices_v<node<cast_op<T>, A>> = of_indices_v<A> || (is_kind_v<typename A::scalar> && !is_differentiable_v<elem_t<typename A::scalar>>);
+template <class Op, class... A> inline constexpr bool of_indices_v<node<Op, A...>> = (of_indices_v<A> || ...) && ((of_indices_v<A> || depth_v<typename A::scalar> == 0) && ...);
+template <bool OfIndices> struct scalar_of_node {
+  template <class Op, class... A> using type = typename Op::template result<typename A::scalar...>;
+};
+template <> struct scalar_of_node<true> {
+  template <class A> using levels = reelem_t<typename A::scalar, std::conditional_t<of_indices_v<A>, int, elem_t<typename A::scalar>>>;
+  template <class C, class A> using at = std::conditional_t<of_indices_v<A>, reelem_t<C, elem_t<typename A::scalar>>, typename A::scalar>;
+  template <class Op, class... A> using type = typename Op::template result<at<join_chain_t<double, double, levels<A>...>, A>...>;
+};
 }  // namespace expr
 template <class Op, class... A> struct node {
   using ttensor_expression = void;
   using op = Op;
-  using scalar = typename Op::template result<typename A::scalar...>;
+  using scalar = typename expr::scalar_of_node<(expr::of_indices_v<A> || ...)>::template type<Op, A...>;
   static constexpr int rank = expr::largest(A::rank...);
   static constexpr int holds = (A::holds + ... + 0), arity = static_cast<int>(sizeof...(A));
   static_assert(arity > 0 && arity <= 4, "ttensor: an elementwise operator takes one to four operands");

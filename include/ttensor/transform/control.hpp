@@ -19,19 +19,12 @@ struct max_trips {
 
 namespace control {
 template <class P> inline constexpr bool is_mapped_v = is_batched_v<std::remove_cvref_t<scalar_t<P>>>;
-/// The chain C with as many mapped levels as the mask M, and the shortest one inside it that has them.
-template <class M, class C> struct mapped_chain {
-  static constexpr auto widened() {
-    if constexpr (batch_levels_v<C> >= batch_levels_v<M>) return std::type_identity<C>{};
-    else return std::type_identity<batched<typename mapped_chain<inner_t<M>, C>::wide>>{};
-  }
-  template <class W> static constexpr auto shortest() {
-    if constexpr (batch_levels_v<inner_t<W>> >= batch_levels_v<M>) return shortest<inner_t<W>>();
-    else return std::type_identity<W>{};
-  }
-  using wide = typename decltype(widened())::type;
-  using type = typename decltype(shortest<wide>())::type;
-};
+/// The chain C with as many mapped levels as the mask M has,
+template <class M, class C> struct widened { using type = batched<typename widened<inner_t<M>, C>::type>; };
+template <class M, class C> requires(batch_levels_v<C> >= batch_levels_v<M>) struct widened<M, C> { using type = C; };
+/// and the shortest one inside it that has them.
+template <class M, class C> struct shortest { using type = C; };
+template <class M, class C> requires(batch_levels_v<inner_t<C>> >= batch_levels_v<M>) struct shortest<M, C> : shortest<M, inner_t<C>> {};
 /// Type of a tree over the chain C after selecting by a mask M, one answer per example: leaves without the mask's newest level get it, with
 /// the levels inside it that other leaves have.
 template <class M, class C, class T> struct masked_leaf { using type = T; };
@@ -42,7 +35,7 @@ template <class M, class C, class T> requires tree::scalar_leaf_type<T> struct m
     if constexpr (is_probe_v<T>) return std::type_identity<join_chain_t<elem_t<T>, T, M>>{};
     else if constexpr (batch_levels_v<T> >= batch_levels_v<M>) return std::type_identity<T>{};
     else if constexpr (has_probe_v<C>) return std::type_identity<batched<masked_leaf_t<inner_t<M>, C, T>>>{};
-    else return std::type_identity<storage_scalar_t<reelem_t<typename mapped_chain<M, C>::type, elem_t<T>>>>{};
+    else return std::type_identity<storage_scalar_t<reelem_t<typename shortest<M, typename widened<M, C>::type>::type, elem_t<T>>>>{};
   }
   using type = typename decltype(get())::type;
 };
