@@ -246,7 +246,8 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
     using X = ad::taped_t<S>;
     constexpr bool together = [] {
       constexpr bool plain = std::is_same_v<X, double> || std::is_same_v<X, float>;
-      if constexpr (plain && !Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q>) return any_function(program_of<E>{});
+      // of one element type: what is kept is added to the adjoints of the leaves as it is
+      if constexpr (plain && !Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q> && ad::of_one_elem<X>(leaves_of_t<E>{})) return any_function(program_of<E>{});
       else return false;
     }();
     if constexpr (together) {
