@@ -46,6 +46,16 @@ TEST_CASE("custom_jvp at higher orders: the rule is differentiated") {
   CHECK(tt::jvp(tt::grad(square_j), 3.0, 1.0).y_dot == 20);
   CHECK(tt::grad([](auto x) { return tt::jvp(square_j, x, 1.0).y_dot; })(3.0) == 20);
 }
+TEST_CASE("custom_jvp at higher orders: a rule that is not the derivative of its value, the same in every order of modes") {
+  const auto through = custom_jvp([](const auto& x) { return round(x); }, [](const auto& x, const auto& d) { return std::pair{round(x), d * 1.0}; });
+  const auto f = [&](const auto& x) { return sum(through(x) * through(x)); };  // 2 round(x), whose derivative is 0: the rule does not call itself
+  const tensor<double, 1> x{1.2, 2.7};
+  CHECK(all(tt::grad(f)(x) == tensor<double, 1>{2, 6}));
+  CHECK(all(tt::jacfwd(tt::jacfwd(f))(x) == 0.0));
+  CHECK(all(tt::jacfwd(tt::jacrev(f))(x) == 0.0));
+  CHECK(all(tt::jacrev(tt::jacfwd(f))(x) == 0.0));
+  CHECK(all(tt::jacrev(tt::jacrev(f))(x) == 0.0));
+}
 TEST_CASE("custom_jvp under vmap") {
   const tensor<double, 1> v{1, 2, 3};
   CHECK(vmap(square_j)(v)(2) == 9);

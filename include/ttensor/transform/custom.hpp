@@ -258,10 +258,11 @@ template <class F, class Rule> struct custom_jvp_function {
     } else {
       using B = parts::below_t<C>;
       const auto x = custom_detail::values<L>(a...);
-      const auto v = std::apply([&](const auto&... q) { return run(q...); }, x);
-      using Y = tree::rebind_t<tree::lift_to<B>, std::remove_cvref_t<decltype(v)>>;
+      const auto p = custom_detail::call_rule(rule, x, x);  // its value: older levels differentiate the rule, as in forward mode
+      using V = custom_detail::first_t<std::remove_cvref_t<decltype(p)>>;
+      using Y = tree::rebind_t<tree::lift_to<B>, V>;
       using Pull = custom_detail::transposed_rule<B, Rule, parts::below_tree_t<L, A>...>;
-      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(v), Pull{rule, x}, a...);
+      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))), Pull{rule, x}, a...);
     }
   }
   template <class C, class... A> auto forward(const A&... a) const {

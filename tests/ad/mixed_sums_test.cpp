@@ -1,0 +1,59 @@
+// Gradients of costly sums, which are kept with the value, where the leaves have another element type than the sum: half and bfloat16 are summed
+// in float, a real sum may have complex leaves, a double one float leaves. Two sums add to one adjoint. Expected values in closed form.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <complex>
+#include <ttensor/all.hpp>
+
+namespace tt = ttensor;
+using tt::tensor;
+using cd = std::complex<double>;
+
+namespace {
+const double points[] = {0.75, -1.25, 0.5};
+template <class T> tensor<T, 1> at() { return tt::to<T>(tensor<double, 1>{points[0], points[1], points[2]}); }
+template <class G, class F> void check(const G& g, const F& derivative, double tolerance) {
+  REQUIRE(g.size() == 3);
+  for (int i = 0; i < 3; ++i) CHECK(static_cast<double>(g(i)) == doctest::Approx(derivative(points[i])).epsilon(tolerance));
+}
+template <class T> void real_of(double tolerance) {
+  const auto x = at<T>();
+  const auto mean_and_sum = [](double v) { return std::exp(v) / 3 + 1; };
+  check(tt::grad([](const auto& t) { return mean(exp(t)) + sum(t); })(x), mean_and_sum, tolerance);
+  check(tt::grad([](const auto& t) { return sum(t) + mean(exp(t)); })(x), mean_and_sum, tolerance);
+  check(tt::grad([](const auto& t) { return mean(exp(t)) * 2.0; })(x), [](double v) { return 2 * std::exp(v) / 3; }, tolerance);
+  check(tt::grad([](const auto& t) { return sum(exp(t)) + sum(sin(t)) + sum(t * t); })(x), [](double v) { return std::exp(v) + std::cos(v) + 2 * v; }, tolerance);
+  check(tt::vmap(tt::grad([](const auto& t) { return mean(exp(t)) + sum(t); }))(unsqueeze(x, 0))(0), mean_and_sum, tolerance);
+}
+}  // namespace
+
+TEST_CASE("one element type") {
+  real_of<double>(1e-14);
+  real_of<float>(1e-6);
+}
+TEST_CASE("half and bfloat16") {
+  real_of<tt::half>(2e-3);
+  real_of<tt::bfloat16>(2e-2);
+}
+TEST_CASE("float beside double") {
+  const tensor<float, 1> a{0.75f, -1.25f, 0.5f};
+  const tensor<double, 1> b{0.5, 1, 2};
+  const auto [da, db] = tt::grad<0, 1>([](const auto& s, const auto& t) { return sum(exp(s) * t) + sum(s * t); })(a, b);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(static_cast<double>(da(i)) == doctest::Approx((std::exp(points[i]) + 1) * b(i)).epsilon(1e-6));
+    CHECK(db(i) == doctest::Approx(std::exp(points[i]) + points[i]).epsilon(1e-6));
+  }
+  check(tt::grad([](const auto& s) { return sum(tt::to<double>(exp(s))) + sum(s); })(a), [](double v) { return std::exp(v) + 1; }, 1e-6);
+}
+TEST_CASE("real sums of complex numbers") {  // df/dx + i df/dy: conj(f') for the real part of a holomorphic f
+  const tensor<cd, 1> z{cd(1, 2), cd(-0.5, 0.3), cd(0.7, -1.1)};
+  const auto near = [&](const auto& g, auto want) {
+    REQUIRE(g.size() == 3);
+    for (int i = 0; i < 3; ++i) CHECK(std::abs(cd(g(i)) - want(cd(z(i)))) < 1e-14);
+  };
+  near(tt::grad([](const auto& t) { return sum(real(exp(t))) + sum(real(t)); })(z), [](cd v) { return std::conj(std::exp(v)) + 1.0; });
+  near(tt::grad([](const auto& t) { return sum(real(t)) + sum(real(exp(t))); })(z), [](cd v) { return std::conj(std::exp(v)) + 1.0; });
+  near(tt::grad([](const auto& t) { return 2.0 * sum(real(exp(t))); })(z), [](cd v) { return 2.0 * std::conj(std::exp(v)); });
+  near(tt::grad([](const auto& t) { return sum(real(exp(t))) + sum(imag(exp(t))); })(z), [](cd v) { return std::conj(std::exp(v)) * cd(1, 1); });
+}
