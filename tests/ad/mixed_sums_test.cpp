@@ -46,6 +46,25 @@ TEST_CASE("float beside double") {
   }
   check(tt::grad([](const auto& s) { return sum(tt::to<double>(exp(s))) + sum(s); })(a), [](double v) { return std::exp(v) + 1; }, 1e-6);
 }
+TEST_CASE("scalars of another element type than the statement") {
+  const tensor<double, 1> b{0.5, 1, 2};
+  CHECK(tt::grad([&](const auto& s) { return sum(s * s * b) + s; })(1.5f) == 11.5f);
+  CHECK(tt::grad(tt::grad([&](const auto& s) { return sum(s * s * b) + s; }))(1.5f) == 7.0f);
+  CHECK(tt::jvp(tt::grad([&](const auto& s) { return sum(exp(s * b)); }), 0.0f, 1.0f).y_dot == 5.25f);
+  const tensor<cd, 1> z{cd(1, 2), cd(-0.5, 0.3)};
+  const auto [dz, ds] = tt::grad<0, 1>([](const auto& t, const auto& s) { return sum(real(t * s)); })(z, cd(1, 2));
+  CHECK(cd(ds) == cd(0.5, -2.3));
+  CHECK(tt::all(dz == cd(1, -2)));
+  const auto g = tt::grad([](const auto& t) { return sum(abs(t * t(0))); })(z);
+  CHECK(std::abs(cd(g(0)) - (2.0 * cd(z(0)) + std::abs(cd(z(1))) * cd(z(0)) / std::abs(cd(z(0))))) < 1e-15);
+}
+TEST_CASE("second derivatives of real functions of complex arrays with constants") {
+  const tensor<cd, 1> z{cd(1, 2), cd(-0.5, 0.3)}, w{cd(0, 1), cd(2, 0)}, v{cd(1, 0), cd(0, 1)};
+  CHECK(tt::all(tt::hvp([&](const auto& t) { return sum(real(t * t * w)); }, z, v) == conj(2.0 * v * w)));
+  CHECK(tt::all(tt::hvp([](const auto& t) { return sum(real(pow(t, 2.0))); }, z, v) == conj(2.0 * v)));
+  const auto along = [&](const auto& t) { return tt::jvp([](const auto& u) { return real(dot(u, u)); }, t, v).y_dot; };
+  CHECK(tt::all(tt::grad(along)(z) == conj(2.0 * v)));
+}
 TEST_CASE("real sums of complex numbers") {  // df/dx + i df/dy: conj(f') for the real part of a holomorphic f
   const tensor<cd, 1> z{cd(1, 2), cd(-0.5, 0.3), cd(0.7, -1.1)};
   const auto near = [&](const auto& g, auto want) {

@@ -25,6 +25,19 @@ template <class L, class X> requires(can_carry<L>()) struct target_of<L, X> {
 template <class X, bool Scalars = false, class... L> constexpr bool of_one_elem(type_list<L...>) {
   return (... && (!can_carry<L>() || (Scalars && !is_scalar_leaf_v<L>) || std::is_same_v<elem_t<typename L::scalar>, elem_t<X>>));
 }
+/// Taped scalars of another element type than the result's become arrays of one element: adjoints of scalars are of one type in a statement.
+template <class X> struct of_other_element {
+  template <class L> static auto of(const L& l) {
+    if constexpr (is_scalar_leaf_v<L> && !of_one_elem<X>(type_list<L>{})) {
+      using S = typename L::scalar;
+      auto s = store<S>::make(1);
+      s.set(0, l.value);
+      return leaf<S, 0>{s.snap(), {0, {}, {}}};
+    } else {
+      return l;
+    }
+  }
+};
 /// Whether all of them are complex, or none is.
 template <class X, class... L> constexpr bool of_one_field(type_list<L...>) {
   return (... && (!can_carry<L>() || is_complex_v<elem_t<typename L::scalar>> == is_complex_v<elem_t<X>>));

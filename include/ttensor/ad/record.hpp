@@ -119,7 +119,6 @@ template <class S, class E> struct statement_node final : tape_node {
   index_t out_stride[full + 1];  // of the result over the statement's axes: 0 where a sum reduced
   std::uint32_t out[vars];
 
-  static_assert(of_one_elem<X, true>(leaves_of_t<E>{}), "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
   statement_node(const E& e, const dims<full>& x, const dims<full>& os) : r(e, x) {
     for (int d = 0; d < full; ++d) out_stride[d] = os[d];
   }
@@ -176,6 +175,8 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
   template <class E> static store<S> evaluate(const E& e, const dims<E::rank>& shape) {
     if constexpr (ad::needs_raising_v<E, X>) {
       return evaluate(ad::raised<X>(e), shape);
+    } else if constexpr (!ad::of_one_elem<X, true>(leaves_of_t<E>{})) {
+      return evaluate(ad::on_leaves<ad::of_other_element<X>>::of(e), shape);
     } else {
       store<S> y = values(e, shape);
       record(y, e, shape);
@@ -238,6 +239,7 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
   template <bool Columns, class E> static store<Q> evaluate(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     using X = ad::taped_t<S>;
     if constexpr (ad::needs_raising_v<E, X>) return evaluate<Columns>(ad::raised<X>(e), shape, set);
+    else if constexpr (!ad::of_one_elem<X, true>(leaves_of_t<E>{})) return evaluate<Columns>(ad::on_leaves<ad::of_other_element<X>>::of(e), shape, set);
     else return recorded<Columns>(e, shape, set);
   }
 

@@ -84,7 +84,7 @@ template <class To, class From> TTENSOR_HD TTENSOR_INLINE constexpr To convert_v
   else if constexpr (is_dual_v<To> && is_dual_v<From>) return To::convert(x);
   else if constexpr (is_complex_v<lane_t<From>> && !is_complex_v<lane_t<To>> && depth_v<To> == 0) return convert_value<To>(math::real(x));
   else if constexpr (is_pack_v<To> && is_pack_v<From>) return convert<lane_t<To>>(x);
-  else if constexpr (is_kind_v<To> && depth_v<To> == depth_v<From>) return apply<cast_op<elem_t<To>>>(x);  // records
+  else if constexpr (is_kind_v<To> && depth_v<To> == depth_v<From>) return apply<expr::conversion<elem_t<To>, From>>(x);  // records
   else return To(x);
 }
 
@@ -250,7 +250,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   template <std::uint64_t Active> static constexpr selection<M> swept = choose_by<Active>(false, true);
   template <std::uint64_t Active, class CT, int... Constant, int... I>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back_all(const values& v, adjoints<CT>& a, int_list<Constant...>, int_list<I...>) {
-    ((at<Constant>(a) = adjoint_t<CT, Constant>(0)), ...);  // only masks read it
+    ((at<Constant>(a) = adjoint_t<CT, Constant>(elem_t<adjoint_t<CT, Constant>>(0))), ...);  // only masks read it
     if constexpr (is_even) {
       constexpr auto f = facts_of;  // device code has no other
       constexpr auto p = pushes<Active>;
