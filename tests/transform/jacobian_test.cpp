@@ -208,3 +208,28 @@ TEST_CASE("strict: a constant result or an unused leaf is an error in every mode
   CHECK_THROWS_AS(tt::hessian([](const auto& x) { return tt::sum(x * 2.0); }, tt::strict)(v), tt::domain_error);  // the gradient is constant
   CHECK(tt::all(tt::hessian([](const auto& x) { return tt::sum(x * x); }, tt::strict)(v) == 2.0 * tt::eye<double>(3)));
 }
+namespace {
+template <class T> struct vector_and_factor { tensor<T, 1> w; T b; };
+}
+TEST_CASE("Hessian of a function that is no scalar: out.shape + in.shape + in.shape") {
+  const tensor<double, 1> x{1, 2};
+  const auto cubes = [](const auto& t) { return t * t * t; };
+  const tensor<double, 3> want{{{6, 0}, {0, 0}}, {{0, 0}, {0, 12}}};
+  CHECK(tt::all(tt::hessian(cubes)(x) == want));
+  CHECK(tt::all(tt::hessian(cubes, tt::chunk_size{2})(x) == want));
+  CHECK(tt::all(tt::jacfwd(tt::jacrev(cubes))(x) == want));
+  CHECK(tt::all(tt::hessian([](const auto& t) { return tensor<double, 1>{1, 2} * t * t * t; })(2.0) == tensor<double, 1>{12, 24}));
+  CHECK(tt::all(tt::vmap(tt::hessian(cubes))(unsqueeze(x, 0))(0) == want));
+  CHECK(tt::grad([&](const auto& s) { return sum(tt::hessian([&](const auto& t) { return t * t * t * s; })(x)); })(2.0) == 18);
+  CHECK(tt::jvp([&](const auto& s) { return sum(tt::hessian([&](const auto& t) { return t * t * t * s; })(x)); }, 2.0, 1.0).y_dot == 18);
+  const auto h = tt::hessian([](const auto& p) { return p.w * p.w * p.b; })(vector_and_factor<double>{x, 3.0});
+  CHECK(tt::all(get<0>(get<0>(h)) == tensor<double, 3>{{{6, 0}, {0, 0}}, {{0, 0}, {0, 6}}}));
+  CHECK(tt::all(get<1>(get<0>(h)) == tensor<double, 2>{{2, 0}, {0, 4}}));
+  CHECK(tt::all(get<0>(get<1>(h)) == tensor<double, 2>{{2, 0}, {0, 4}}));
+  CHECK(tt::all(get<1>(get<1>(h)) == 0.0));
+  const auto two = tt::hessian<0, 1>([](const auto& a, const auto& b) { return a * b; })(x, x);
+  CHECK(tt::all(get<1>(get<0>(two)) == tensor<double, 3>{{{1, 0}, {0, 0}}, {{0, 0}, {0, 1}}}));
+  const auto parts = tt::hessian([](const auto& t) { return std::pair{t * t, sum(t * t * t)}; })(x);
+  CHECK(tt::all(parts.second == tensor<double, 2>{{6, 0}, {0, 12}}));
+  CHECK(tt::all(parts.first == tensor<double, 3>{{{2, 0}, {0, 0}}, {{0, 0}, {0, 2}}}));
+}

@@ -337,9 +337,16 @@ template <int... N, class F, class... O> auto jacrev(F f, O... o) { options::ref
 /// Jacobian by whichever mode needs fewer passes: forward when the input has no more elements than the output. Both modes are
 /// compiled, so f must allow both (no custom_vjp, no unbounded while_loop).
 template <int... N, class F, class... O> auto jacobian(F f, O... o) { options::refuse_aux<O...>(); return jacobian_detail::make<jacobian_mode::fewer_passes, N...>(static_cast<F&&>(f), o...); }
-/// Second derivatives of a scalar function: in.shape + in.shape, forward over reverse. strict is obeyed at both orders: a function
-/// with a constant gradient throws.
-template <int... N, class F, class... O> auto hessian(F f, O... o) { options::refuse_aux<O...>(); return jacfwd<N...>(grad<N...>(static_cast<F&&>(f), o...), o...); }
+/// Second derivatives, forward over reverse: in.shape + in.shape of a scalar function, out.shape + in.shape + in.shape of another. strict is
+/// obeyed at both orders: a function with a constant gradient throws.
+template <int... N, class F, class... O> auto hessian(F f, O... o) {
+  options::refuse_aux<O...>();
+  return jacfwd<N...>(grad<N...>(static_cast<F&&>(f), options::of_hessian{}, o...), o...);
+}
+template <int... N, class F, class... O, class... A> auto options::of_hessian::jacobian(const F& f, type_list<O...>, const A&... a) {
+  using Rest = type_list<std::conditional_t<std::is_same_v<O, chunk_size>, of_hessian, O>...>;  // the outer pass is cut into chunks
+  return jacobian_function<jacobian_mode::reverse, int_list<N...>, F, Rest>{f}(a...);
+}
 
 /// Leaf I, in field order, of an aggregate that a transform stacked: its Jacobians read as tuples do.
 template <std::size_t I, class A> requires(tree::aggregate_of<std::remove_const_t<A>>::value) auto& get(A& a) {

@@ -247,13 +247,11 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
     static_assert(sizeof...(A) > 0, "ttensor: grad needs at least one argument");
     static_assert((check_argument<A...>(std::integral_constant<int, N>{}) && ...));
     using Forced = options::forced_chain<O...>;
-    if constexpr (probing_v<A..., Forced>) {
-      using P = probe_of_t<Forced, tree::chain_t<A>...>;
-      using R = typename decltype([]<int... I>(std::integer_sequence<int, I...>) {
-        return std::type_identity<tree::evaluated_t<decltype(std::declval<const F&>()(std::declval<const std::conditional_t<
-            reverse_detail::selected<N...>(I, static_cast<int>(sizeof...(A))), on_probe_t<P, A>, A>&>()...))>>{};
-      }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{}))::type;
-      return looked_at<join_chain_t<double, P, tree::chain_t<R>>, R, A...>();
+    if constexpr (!gives_scalar<A...>()) {
+      return options::of_hessian::jacobian<N...>(f, type_list<O...>{}, a...);
+    } else if constexpr (probing_v<A..., Forced>) {
+      using R = typename decltype(probed<A...>())::type;
+      return looked_at<join_chain_t<double, probe_of_t<Forced, tree::chain_t<A>...>, tree::chain_t<R>>, R, A...>();
     } else {
       using C = base_chain_t<F, Forced, A...>;
       using K = reverse_detail::call<C, type_list<A...>, N...>;
@@ -279,6 +277,26 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
       }
       return answer<K>(std::move(g), [&] { return y; });
       }
+    }
+  }
+  /// What f gives while an outer transform looks at types.
+  template <class... A> static constexpr auto probed() {
+    using P = probe_of_t<options::forced_chain<O...>, tree::chain_t<A>...>;
+    return []<int... I>(std::integer_sequence<int, I...>) {
+      return std::type_identity<tree::evaluated_t<decltype(std::declval<const F&>()(std::declval<const std::conditional_t<
+          reverse_detail::selected<N...>(I, static_cast<int>(sizeof...(A))), on_probe_t<P, A>, A>&>()...))>>{};
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+  }
+  /// Asked by hessian only: whether there is a gradient, not a Jacobian.
+  template <class... A> static constexpr bool gives_scalar() {
+    if constexpr (!options::has<options::of_hessian, O...>) {
+      return true;
+    } else {
+      auto scalar = []<class R>(std::type_identity<R>) { return rank_v<R> == 0 && (tree::scalar_leaf_type<R> || array_like<R>); };
+      using Forced = options::forced_chain<O...>;
+      if constexpr (probing_v<A..., Forced>) return scalar(probed<A...>());
+      else return scalar(std::type_identity<tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(), std::declval<const typename reverse_detail::call<
+                                                                  base_chain_t<F, Forced, A...>, type_list<A...>, N...>::wrapped&>()))>>{});
     }
   }
   /// The types of an answer over the chain C when f gives R, while an outer transform looks at types.
