@@ -58,10 +58,27 @@ TEST_CASE("scalars of another element type than the statement") {
   const auto g = tt::grad([](const auto& t) { return sum(abs(t * t(0))); })(z);
   CHECK(std::abs(cd(g(0)) - (2.0 * cd(z(0)) + std::abs(cd(z(1))) * cd(z(0)) / std::abs(cd(z(0))))) < 1e-15);
 }
+TEST_CASE("products of elements of different types") {
+  const tensor<cd, 1> z{cd(1, 2), cd(-0.5, 0.25)};
+  const tensor<double, 1> b{1, 2};
+  const auto f = [](const auto& t, const auto& s) {
+    tensor<tt::scalar_t<decltype(t), decltype(s)>, 1> y(2);
+    for (int i = 0; i < 2; ++i) y(i) = t(i) * s(1 - i) * t(0);
+    return sum(real(y));
+  };
+  const auto [dz, db] = tt::grad<0, 1>(f)(z, b);
+  CHECK(tt::all(dz == conj(tensor<cd, 1>{4.0 * cd(z(0)) + cd(z(1)), cd(z(0))})));
+  CHECK(tt::all(db == tensor<double, 1>{-1, -3}));  // real parts of z1 z0 and z0 z0
+  const auto [da, dc] = tt::grad<0, 1>(f)(tensor<float, 1>{1, 2}, b);
+  CHECK(tt::all(da == tensor<float, 1>{6, 1}));
+  CHECK(tt::all(dc == tensor<double, 1>{2, 1}));
+}
 TEST_CASE("second derivatives of real functions of complex arrays with constants") {
   const tensor<cd, 1> z{cd(1, 2), cd(-0.5, 0.3)}, w{cd(0, 1), cd(2, 0)}, v{cd(1, 0), cd(0, 1)};
   CHECK(tt::all(tt::hvp([&](const auto& t) { return sum(real(t * t * w)); }, z, v) == conj(2.0 * v * w)));
   CHECK(tt::all(tt::hvp([](const auto& t) { return sum(real(pow(t, 2.0))); }, z, v) == conj(2.0 * v)));
+  CHECK(tt::all(tt::hvp([](const auto& t) { return sum(real(where(real(t) > 0.5, t * t, t))); }, z, v) == tensor<cd, 1>{2, 0}));
+  CHECK(tt::all(tt::hessian([&](const auto& t) { return sum(real(t * t * z)); })(tensor<double, 1>{0.7, -1.3}) == tensor<double, 2>{{2, 0}, {0, -1}}));
   const auto along = [&](const auto& t) { return tt::jvp([](const auto& u) { return real(dot(u, u)); }, t, v).y_dot; };
   CHECK(tt::all(tt::grad(along)(z) == conj(2.0 * v)));
 }

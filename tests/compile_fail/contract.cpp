@@ -154,3 +154,29 @@ auto plain(double x) { return tt::jvp([c = 2.0](const auto& t) { return c * t; }
 auto nothing(double x) { return tt::grad([](const auto& t) { (void)(t * t); })(x); }
 // twin:
 auto nothing(double x) { return tt::grad([](const auto& t) { return t * t; })(x); }
+
+// case: writing_at_mapped_positions
+// expect: no viable overloaded|no match for|discards qualifiers
+auto put(const tt::tensor<double, 2>& x, const tt::tensor<int, 1>& i) {
+  return vmap([](const auto& row, const auto& at) {
+    auto y = row;
+    y(at) = 1.0;
+    return y;
+  })(x, i);
+}
+// twin:
+auto put(const tt::tensor<double, 2>& x, const tt::tensor<int, 1>& i) {
+  return vmap([](const auto& row, const auto& at) { return tt::eval(where(tt::arange<int>(3) == at, 1.0, row)); })(x, i);
+}
+
+// case: auxiliary_part_of_a_jacobian
+// expect: has_aux is for grad, value_and_grad, vjp and per_sample_grad
+auto with_aux(const tt::tensor<double, 1>& x) { return tt::jacrev([](const auto& t) { return std::pair{t * t, sum(t)}; }, has_aux)(x); }
+// twin:
+auto with_aux(const tt::tensor<double, 1>& x) { return tt::jacrev([](const auto& t) { return std::pair{t * t, sum(t)}; })(x); }
+
+// case: gradient_of_a_mask
+// expect: this one is an integer or a mask
+auto of_mask(double x) { return tt::grad([](const auto& t) { return t > 0.0; })(x); }
+// twin:
+auto of_mask(double x) { return tt::grad([](const auto& t) { return where(t > 0.0, t, 0.0); })(x); }

@@ -124,3 +124,16 @@ TEST_CASE("functions with derivatives of their own and a mapped index") {  // th
   CHECK(tt::jvp(total, 2.0, 1.0).y_dot == 80);
   check(tt::vmap([&](const auto& n) { return tt::jvp([&](const auto& x) { return times(x, n); }, 2.0, 1.0).y_dot; })(one_each), {80, 0});
 }
+TEST_CASE("elements at positions that differ between examples") {
+  const tt::tensor<double, 2> xs{{3, 1, 2}, {0, 5, -4}};
+  const tt::tensor<int, 1> label{0, 2}, row{0, 1};
+  check(tt::vmap([](const auto& x) { return x(argmin(x)); })(xs), {1, -4});
+  check(tt::vmap([](const auto& x, const auto& i) { return x(-i); })(xs, label), {3, 5});
+  check(tt::vmap([&](const auto& i) { return xs(i, 1) + xs(0, i) + xs(i)(2); })(row), {6, 2});
+  check(tt::vmap([&](const auto& i) { return xs(i); })(row), {3, 1, 2, 0, 5, -4});
+  const auto loss = [](const auto& w, const auto& x, const auto& y) { return tt::eval(w * w * x)(y); };
+  check(tt::per_sample_grad(loss)(2.0, xs, label), {12, -16});
+  CHECK(tt::grad([&](const auto& w) { return sum(tt::vmap(loss, tt::in_axes<tt::none, 0, 0>)(w, xs, label)); })(2.0) == -4);
+  check(tt::vmap(tt::hessian([](const auto& x) { return x(argmax(x)) * x(argmax(x)); }))(xs), {2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0});
+  CHECK_THROWS_AS(tt::vmap([](const auto& x, const auto& i) { return x(i * 2); })(xs, label), tt::index_error);
+}

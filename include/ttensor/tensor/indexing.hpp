@@ -150,6 +150,11 @@ template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto t
   if constexpr (R + Q == 1 && !array_like<N>) return y.elements().scalar();
   else return tensor<S, R - 1 + Q>(static_cast<store<S>&&>(y.elements()), e);
 }
+/// x(i...): axis after axis.
+template <array_like X, class I, class... More> auto take_first(const X& x, const I& i, const More&... more) {
+  if constexpr (sizeof...(More) > 0) return take_first(take(x, i, 0), more...);
+  else return take(x, i, 0);
+}
 /// Elements of x at index positions along `axis`, as torch.gather.
 /// Math      y_ijk = x_(index_ijk)jk   (axis 0 of rank 3)
 /// Shapes    index: the rank of x, at most its extents but on the axis   ->   the extents of the index

@@ -166,6 +166,15 @@ template <class A> struct first_axis {
 };
 }  // namespace tensor_detail
 
+namespace tensor_detail {
+/// One position for each example of a vmap.
+template <class I> inline constexpr bool is_mapped_index_v = [] {
+  if constexpr (element_proxy<I>) return is_mapped_index_v<typename I::scalar>;
+  else if constexpr (scalar_kind<I>) return std::is_integral_v<elem_t<I>> && !std::is_same_v<elem_t<I>, bool>;
+  else return false;
+}();
+}  // namespace tensor_detail
+
 /// What every array has; Self supplies map() and elements() (its store).
 template <class Self, class S, int R> struct array_interface {
   using ttensor_array = void;
@@ -187,6 +196,13 @@ template <class Self, class S, int R> struct array_interface {
   auto operator()(const A&... a) const {
     auto m = shape::slice(self().map(), a...);
     return view_of<const scalar, decltype(m.extent)::size()>(self().elements().alias(), m);
+  }
+  /// At positions of which some differ between examples: a value, as take gives it.
+  template <class... I> requires((tensor_detail::is_mapped_index_v<I> || ...) && ((tensor_detail::is_mapped_index_v<I> || shape::is_index_v<I>) && ...))
+  decltype(auto) operator()(const I&... i) const {
+    static_assert(sizeof...(I) <= R, "ttensor: more indices than axes");
+    using Value = decltype(take_first(self(), i...));
+    return static_cast<const Value>(take_first(self(), i...));  // const: nothing is written through it
   }
   template <class... A> requires(array_like<A> || ...) double& operator()(const A&...) const {
     static_assert(sizeof...(A) < 0, "ttensor: arrays are not indices: take(x, index, axis) picks, where(mask, a, x) chooses");

@@ -22,15 +22,16 @@ template <class F, class... O> struct laplacian_function {
     if constexpr (probing_v<Y>) {
       return level_detail::fake<Y>();
     } else {
-      const auto leaves = jacobian_detail::leaf_refs(x);
       std::optional<Y> total;
-      jacobian_detail::each_index([&](auto i) {
-        for (index_t k = 0; k < jacobian_detail::leaf_size(std::get<i()>(leaves)); ++k) {
-          auto d = second(x, jacobian_detail::basis(x, static_cast<int>(i()), k));
+      int leaf = 0;
+      tree::for_each([&](const auto& l) {
+        for (index_t k = 0; k < jacobian_detail::leaf_size(l); ++k) {
+          auto d = second(x, jacobian_detail::basis(x, leaf, k));
           if (total) total = Y(*total + d);
           else total = d;
         }
-      }, std::make_index_sequence<std::tuple_size_v<decltype(leaves)>>{});
+        ++leaf;
+      }, x);
       if (!total) total = second(x, jacobian_detail::basis(x, -1, 0));  // no elements: zero
       return *total;
     }
