@@ -14,6 +14,9 @@ auto near(double x) { return doctest::Approx(x).epsilon(eps); }
 constexpr auto cube = [](auto x) { return x * x * x; };
 }  // namespace
 
+TEST_CASE("closing_over is taken") {
+  CHECK(tt::grad([](auto x) { return tt::grad([&](auto y) { return tt::checkpoint([&](auto z) { return x * z * z; }, tt::closing_over(x))(y); })(x); })(3.0) == 12);
+}
 TEST_CASE("checkpoint is the function itself on numbers, duals and batches") {
   const auto f = checkpoint(cube);
   CHECK(f(2.0) == 8);

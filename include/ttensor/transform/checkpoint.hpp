@@ -181,6 +181,7 @@ template <class F> struct checkpoint_function {
 };
 /// f, whose reverse mode keeps its arguments only and runs f again. Identity for jvp and vmap. Capture by value, or refer to
 /// what outlives the transform: with references to locals of the transformed function the value is right, but no memory is saved.
-template <class F> auto checkpoint(F f) { return checkpoint_function<F>{static_cast<F&&>(f)}; }
+/// closing_over(x...) may follow f, as in every transform; it has no level of its own, so nothing depends on it.
+template <class F, class... C> auto checkpoint(F f, closing_over_t<C>...) { return checkpoint_function<F>{static_cast<F&&>(f)}; }
 
 TTENSOR_END
