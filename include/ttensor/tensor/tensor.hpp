@@ -173,6 +173,7 @@ template <class I> inline constexpr bool is_mapped_index_v = [] {
   else if constexpr (scalar_kind<I>) return std::is_integral_v<elem_t<I>> && !std::is_same_v<elem_t<I>, bool>;
   else return false;
 }();
+template <class T> std::add_const_t<T> read_only(T value) { return value; }  // not assigned to by mistake
 }  // namespace tensor_detail
 
 /// What every array has; Self supplies map() and elements() (its store).
@@ -201,8 +202,7 @@ template <class Self, class S, int R> struct array_interface {
   template <class... I> requires((tensor_detail::is_mapped_index_v<I> || ...) && ((tensor_detail::is_mapped_index_v<I> || shape::is_index_v<I>) && ...))
   decltype(auto) operator()(const I&... i) const {
     static_assert(sizeof...(I) <= R, "ttensor: more indices than axes");
-    using Value = decltype(take_first(self(), i...));
-    return static_cast<const Value>(take_first(self(), i...));  // const: nothing is written through it
+    return tensor_detail::read_only(take_first(self(), i...));
   }
   template <class... A> requires(array_like<A> || ...) double& operator()(const A&...) const {
     static_assert(sizeof...(A) < 0, "ttensor: arrays are not indices: take(x, index, axis) picks, where(mask, a, x) chooses");
