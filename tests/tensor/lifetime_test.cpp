@@ -429,3 +429,14 @@ TEST_CASE("the first axis in a loop and in brackets") {
   };
   CHECK(values(tt::grad(squares)(x)) == list{4, 12, 12});
 }
+TEST_CASE("item and to_host") {
+  const tt::tensor<double, 2> one{{3}};
+  CHECK(tt::item(one) == 3);
+  CHECK(item(one * 2.0) == 6);
+  CHECK(tt::item(tt::tensor<double, 0>(4.0)) == 4);
+  CHECK(tt::item(2.5) == 2.5);
+  const tt::tensor<double, 1> two{1, 2};
+  CHECK(tt::item(two(1)) == 2);
+  CHECK_THROWS_AS(tt::item(two), tt::shape_error);
+  CHECK(tt::all(to_host(two + 1.0) == tt::tensor<double, 1>{2, 3}));
+}

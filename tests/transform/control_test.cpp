@@ -108,6 +108,23 @@ TEST_CASE("scan") {
   const auto per = vmap([](const auto& row) { return scan([](auto c, auto x) { return std::pair{c + x, c}; }, 0.0, row).first; })(m);
   CHECK(per(2) == 11);
 }
+TEST_CASE("switch_ runs the branch of its number, the ends beyond them") {
+  const auto f = [](const auto& i, const auto& x) { return switch_(i, std::tuple{twice, cube, [](const auto& t) { return t + 1.0; }}, x); };
+  CHECK(f(-1, 3.0) == 6);
+  CHECK(f(0, 3.0) == 6);
+  CHECK(f(1, 3.0) == 27);
+  CHECK(f(2, 3.0) == 4);
+  CHECK(f(9, 3.0) == 4);
+  CHECK(tt::grad<1>(f)(1, 3.0) == 27);
+  CHECK(tt::jvp([&](auto x) { return f(1, x); }, 3.0, 1.0).y_dot == 27);
+  CHECK(f(tensor<int, 1>{2, 1}(1), 3.0) == 27);
+  const tensor<int, 1> which{0, 1, 2, 1, 7};
+  const auto over = [&](const auto& x) { return vmap(f, in_axes<0, none>)(which, x); };
+  CHECK(all(over(3.0) == tensor<double, 1>{6, 27, 4, 27, 4}));
+  CHECK(tt::grad([&](const auto& x) { return sum(over(x)); })(3.0) == 2 + 27 + 1 + 27 + 1);
+  CHECK(all(vmap(tt::grad<1>(f), in_axes<0, none>)(which, 3.0) == tensor<double, 1>{2, 27, 1, 27, 1}));
+  CHECK(all(vmap([&](const auto& i, const auto& x) { return switch_(i, std::tuple{twice, cube}, x); })(tensor<int, 1>{1, 0}, tensor<double, 2>{{1, 2}, {3, 4}}) == tensor<double, 2>{{1, 8}, {6, 8}}));
+}
 TEST_CASE("while_loop stops by value; mapped, every example stops for itself") {
   const auto f = [](auto x) { return while_loop([](auto s) { return s < 100.0; }, [](auto s) { return s * 3.0; }, x); };
   CHECK(f(2.0) == 162);

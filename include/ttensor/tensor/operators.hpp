@@ -154,6 +154,23 @@ template <array_like E> auto eval(const E& e) {
 /// A scalar of any kind is evaluated: itself, of an element proxy its value. So eval(sum(x)) compiles in every transform.
 template <any_scalar A> auto eval(const A& a) { return expr::plain(a); }
 
+/// The number in an array of one element, and a number as it is. Throws shape_error [TT-S32] for other sizes.
+template <class A> requires(array_like<A> || any_scalar<A>) auto item(const A& a) {
+  static_assert(depth_v<scalar_t<A>> == 0, "ttensor: item of a value of a live transform would drop its derivative or its examples; compute with it, or take value_of(x)");
+  if constexpr (!array_like<A>) {
+    return expr::plain(a);
+  } else {
+    const auto y = eval(a);
+    if (y.size() != 1) raise<shape_error>("[item] an array of shape " + shape::text(y.shape()) + " has not one element; index it [TT-S32]");
+    return y.elements().get(0);
+  }
+}
+/// The array in main memory, where all arrays live so far: a tensor of its own.
+template <array_like A> auto to_host(const A& a) {
+  static_assert(depth_v<scalar_t<A>> == 0, "ttensor: to_host of a value of a live transform; take value_of(x)");
+  return eval(a);
+}
+
 TTENSOR_END
 
 /// Limits of the scalars of transforms: those of the element type, as constants. Not noexcept: a mapped scalar owns memory.

@@ -1,4 +1,4 @@
-// Control flow that every transform understands: cond, for_loop, scan, while_loop.
+// Control flow that every transform understands: cond, switch_, for_loop, scan, while_loop.
 //
 // On numbers, duals and taped values the predicate is a bool and one branch runs. On mapped values it has one answer per
 // example: both branches run and each example selects; a loop runs until the last example stops and leaves the others as
@@ -243,6 +243,22 @@ template <class P, class F, class G, class... X> auto cond(const P& p, const F& 
       return tree::lift<Y>(Y2(tree::evaluate_all(g(a...))));
     }
   }(tree::evaluate_all(x)...);
+}
+
+namespace control {
+template <std::size_t K, class I, class B, class... X> auto choose(const I& i, const B& branches, const X&... x) {
+  const auto& f = std::get<K>(branches);
+  if constexpr (K + 1 == std::tuple_size_v<B>) return f(x...);
+  else return cond(i <= static_cast<int>(K), f, [&](const auto&... a) { return choose<K + 1>(i, branches, a...); }, x...);
+}
+}  // namespace control
+/// branches[i](x...), the first one for an i below 0, the last one beyond it: switch_(i, std::tuple{f, g, h}, x...). As with cond, all run for a
+/// mapped i and every example selects.
+/// Source    JAX, jax.lax.switch
+template <class I, class... F, class... X> auto switch_(const I& i, const std::tuple<F...>& branches, const X&... x) {
+  static_assert(sizeof...(F) > 0, "ttensor: switch_ has no branches; give it a tuple of functions");
+  static_assert(std::is_integral_v<elem_t<scalar_t<I>>> && !std::is_same_v<elem_t<scalar_t<I>>, bool>, "ttensor: switch_ wants an integer; use cond for a condition");
+  return tree::evaluate_all(control::choose<0>(i, branches, x...));
 }
 
 /// state = body(i, state) for i = 0 ... n - 1.
