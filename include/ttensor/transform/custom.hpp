@@ -17,8 +17,6 @@ struct plain : tree::lift_to<double> {  // integers, masks and keys too
   static constexpr bool every_leaf = true;
 };
 template <class T> using plain_t = tree::rebind_t<plain, T>;
-/// The chain of a call: mapped integers and masks map the result too.
-template <class... A> using chain_of_t = join_chain_t<double, double, tree::chain_t<A>..., typename level_detail::strip_probe<tree::index_chain_t<A>>::type...>;
 template <class R> constexpr void check_captures() {
   static_assert(depth_v<tree::chain_t<R>> == 0,
                 "ttensor: a function with its own derivative (custom_jvp, custom_vjp), or one of its rules, captures a variable of a live transform; "
@@ -247,7 +245,7 @@ template <class F, class Rule> struct custom_jvp_function {
     using PlainPair = std::remove_cvref_t<decltype(custom_detail::call_rule(rule, std::declval<const Plain&>(), std::declval<const Plain&>()))>;
     custom_detail::check_captures<custom_detail::first_t<PlainPair>>();
     custom_detail::check_captures<custom_detail::second_t<PlainPair>>();
-    using C = custom_detail::chain_of_t<A...>;
+    using C = met_chain_t<double, double, A...>;
     using L = parts::newest_t<C>;
     if constexpr (probing_v<A...>) {
       return level_detail::fake<on_probe_t<probe_of_t<C>, tree::evaluated_t<decltype(f(a...))>>>();
@@ -303,7 +301,7 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
     custom_detail::check_captures<custom_detail::second_t<PlainPair>>();
     custom_detail::check_captures<tree::evaluated_t<decltype(bwd(std::declval<const custom_detail::second_t<PlainPair>&>(),
                                                                  std::declval<const custom_detail::first_t<PlainPair>&>()))>>();
-    using C = custom_detail::chain_of_t<A...>;
+    using C = met_chain_t<double, double, A...>;
     using L = parts::newest_t<C>;
     if constexpr (probing_v<A...>) {  // here f is called; in reverse mode, which may not exist for it, it never is
       return level_detail::fake<on_probe_t<probe_of_t<C>, tree::evaluated_t<decltype(f(a...))>>>();

@@ -148,10 +148,12 @@ template <class O> struct options_chain { using type = double; };
 template <class C> struct options_chain<closing_over_t<C>> { using type = C; };
 }  // namespace level_detail
 
+/// The chain of what a call meets: its arguments, mapped integers and masks among them, levels that are forced, and those that f captured.
+template <class Captured, class Forced, class... A>
+using met_chain_t = join_chain_t<double, double, typename level_detail::strip_probe<Forced>::type, tree::chain_t<A>..., Captured, typename level_detail::strip_probe<tree::index_chain_t<A>>::type...>;
+template <class F, class Forced, class... A> using captured_chain_t = typename decltype(level_detail::captured_chain<F, Forced, A...>())::type;
 /// The chain above which a transform of f over these arguments must wrap.
-template <class F, class Forced, class... A>
-using base_chain_t = join_chain_t<double, double, typename level_detail::strip_probe<Forced>::type, tree::chain_t<A>...,
-                                  typename decltype(level_detail::captured_chain<F, Forced, A...>())::type, typename level_detail::strip_probe<tree::index_chain_t<A>>::type...>;
+template <class F, class Forced, class... A> using base_chain_t = met_chain_t<captured_chain_t<F, Forced, A...>, Forced, A...>;
 /// True while an outer transform only looks at types: a probe among the arguments (or named by closing_over), or, when f is
 /// called on its real arguments, in the type of its result.
 template <class... A> inline constexpr bool probing_v = (has_probe_v<tree::chain_t<A>> || ...);

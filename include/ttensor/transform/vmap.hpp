@@ -269,9 +269,7 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
       using R = tree::evaluated_t<decltype(f(std::declval<const probed_arg_t<P, vmap_detail::entry_t<in, I, count>, A>&>()...))>;
       return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, on_probe_t<probe_of_t<P, tree::chain_t<R>>, R>>>();
     } else {
-      using C = join_chain_t<double, double, Forced, tree::chain_t<A>...,
-                             typename decltype(level_detail::captured_chain<F, Forced, vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>())::type,
-                             typename level_detail::strip_probe<tree::index_chain_t<A>>::type...>;
+      using C = met_chain_t<captured_chain_t<F, Forced, vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>, Forced, A...>;
       using W = std::tuple<vmap_detail::mapped_t<vmap_detail::inside<C>, vmap_detail::entry_t<in, I, count>, A>...>;
       // Under a captured dual the level that f will really see may be a tape, and a custom_vjp in f refuses mapped duals: then plain slices look for probes.
       constexpr bool plain = is_dual_v<parts::newest_t<C>>;
