@@ -117,7 +117,7 @@ template <class A, class B> struct join {
   static_assert(!numbers || is_suffix<deep, flat>(),
                 "ttensor: values of two different transform levels meet here, and the types do not show which is inside. A function "
                 "captures an outer variable that its transform could not see: pass closing_over(x...) to the inner transform. (A mapped integer that "
-                "became a number: convert it with to<double>(x) before it is mapped, or in the statement that uses it) [TT-L01]");
+                "became a number: convert it before it is mapped, or use the integer itself) [TT-L01]");
   // What is stored without derivatives (masks, indices) keeps only the batched kinds of its chain. The batch levels that it has more than the
   // number beside it are newer than all kinds of that number.
   using number = std::conditional_t<is_differentiable_v<elem_t<A>>, A, B>;

@@ -140,11 +140,7 @@ template <one_value A> TTENSOR_INLINE auto max(const A& a, const A& b) { return 
 template <one_value A> TTENSOR_INLINE auto min(const A& a, const A& b) { return apply<minimum_op>(a, b); }
 
 /// to<float>(x): the same array with another element type; never implicit when it narrows.
-/// A mapped integer that becomes a number is an expression of rank 0: what it meets in the statement says which levels it has.
-template <class T, class A> requires operand_or_number<std::remove_cvref_t<A>> TTENSOR_INLINE auto to(A&& a) {
-  if constexpr (expr::is_index_v<std::remove_cvref_t<A>>) return expr::make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
-  else return apply<cast_op<T>>(static_cast<A&&>(a));
-}
+template <class T, class A> requires operand_or_number<std::remove_cvref_t<A>> TTENSOR_INLINE auto to(A&& a) { return apply<cast_op<T>>(static_cast<A&&>(a)); }
 
 /// Evaluates an expression into a tensor; a tensor gives a copy of itself (O(1) until written).
 template <array_like E> auto eval(const E& e) {
