@@ -33,6 +33,41 @@ double tensor_inside() {
   return tt::grad([](auto x) { return tt::grad([&](auto y) { tensor<decltype(y), 1> a(3); a(0) = x * y; return sum(a * a); }, closing_over(x))(2.0); })(3.0);
 }
 
+// The type of these results is declared, so it says nothing of what the body meets.
+// case: a_function_object_that_returns_its_argument_s_type
+// expect: pass closing_over\(x\.\.\.\), naming the captured variables
+template <class S> struct scaled { S s; template <class T> T operator()(const T& t) const { return t * s; } };
+tensor<double, 2> table(const tensor<double, 1>& x) { return vmap([](auto i) { return vmap(scaled<decltype(i)>{i})(tensor<double, 1>{1, 2}); })(x); }
+// twin:
+template <class S> struct scaled { S s; template <class T> T operator()(const T& t) const { return t * s; } };
+tensor<double, 2> table(const tensor<double, 1>& x) { return vmap([](auto i) { return vmap(scaled<decltype(i)>{i}, closing_over(i))(tensor<double, 1>{1, 2}); })(x); }
+
+// case: a_declared_type_in_forward_mode
+// expect: pass closing_over\(x\.\.\.\), naming the captured variables
+double twice() {
+  return tt::jvp([](auto x) { return tt::jvp([&](auto y) -> decltype(y) { return x * y; }, 2.0, 1.0).y_dot; }, 3.0, 1.0).y_dot;
+}
+// twin:
+double twice() {
+  return tt::jvp([](auto x) { return tt::jvp([&](auto y) -> decltype(y) { return x * y; }, closing_over(x), 2.0, 1.0).y_dot; }, 3.0, 1.0).y_dot;
+}
+
+// case: a_declared_type_in_an_inner_look
+// expect: pass closing_over\(x\.\.\.\), naming the captured variables
+auto inner(const tensor<double, 1>& v) {
+  return vmap([](auto i) { return tt::jvp([&](auto x) { return tt::grad([&](auto y) -> decltype(y) { return y * i; })(x); }, 2.0, 1.0).y; })(v);
+}
+// twin:
+auto inner(const tensor<double, 1>& v) {
+  return vmap([](auto i) { return tt::jvp([&](auto x) { return tt::grad([&](auto y) -> decltype(y) { return y * i; }, closing_over(i))(x); }, 2.0, 1.0).y; })(v);
+}
+
+// case: a_declared_type_and_a_mapped_integer
+// expect: pass closing_over\(x\.\.\.\), naming the captured variables
+tensor<double, 2> counted(const tensor<int, 1>& n) { return vmap([](auto i) { return vmap([&](auto x) -> decltype(x) { return x * i; })(tensor<double, 1>{1, 2}); })(n); }
+// twin:
+tensor<double, 2> counted(const tensor<int, 1>& n) { return vmap([](auto i) { return vmap([&](auto x) -> decltype(x) { return x * i; }, closing_over(i))(tensor<double, 1>{1, 2}); })(n); }
+
 // case: narrowing
 // expect: error
 double narrowing() {

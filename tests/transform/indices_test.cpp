@@ -136,4 +136,7 @@ TEST_CASE("elements at positions that differ between examples") {
   CHECK(tt::grad([&](const auto& w) { return sum(tt::vmap(loss, tt::in_axes<tt::none, 0, 0>)(w, xs, label)); })(2.0) == -4);
   check(tt::vmap(tt::hessian([](const auto& x) { return x(argmax(x)) * x(argmax(x)); }))(xs), {2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0});
   CHECK_THROWS_AS(tt::vmap([](const auto& x, const auto& i) { return x(i * 2); })(xs, label), tt::index_error);
+  const tt::fixed<double, 3> local{5, 6, 7};
+  check(tt::vmap([&](const auto& i) { return local(i); })(label), {5, 7});
+  check(tt::vmap([](const auto& x, const auto& pair) { auto p = pair; return x(p(1)) + take(x, p(0), 0); })(xs, picks), {4, -8});
 }

@@ -66,6 +66,8 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
 
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) constexpr T& operator()(I... i) & { return v_[index(i...)]; }
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) constexpr T operator()(I... i) const& { return v_[index(i...)]; }
+  template <class... I> requires((tensor_detail::is_mapped_index_v<I> || ...) && ((tensor_detail::is_mapped_index_v<I> || shape::is_index_v<I>) && ...))
+  decltype(auto) operator()(const I&... i) const& { return tensor_detail::read_only(take_first(*this, i...)); }
   template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) & {  // aliases this object, which must stay alive
     auto m = shape::slice(map(), a...);

@@ -111,7 +111,11 @@ template <int R> struct spread_op {
 namespace indexing_detail {
 template <class N> auto as_index(const N& index) {
   static_assert(is_integer_v<elem_t<scalar_t<N>>>, "ttensor: an index must be a tensor of integers; for masks use where");
-  return array_detail::as_array(expr::operand<std::int64_t>(index));
+  return array_detail::as_array(expr::operand<std::int64_t>(expr::plain(index)));
+}
+template <class X> auto as_source(const X& x) {
+  if constexpr (requires { array_detail::as_array(x).map; }) return array_detail::as_array(x);
+  else return tensor<scalar_t<X>, rank_v<X>>(x).as_leaf();  // a fixed tensor
 }
 template <int R, class I> void check_index(const char* op, int axis, const dims<R>& x, const I& index, const dims<R>& limit, const char* what) {
   for (int d = 0; d < R; ++d)
@@ -132,7 +136,7 @@ template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto t
   constexpr int R = rank_v<X>, Q = rank_v<N>;
   static_assert(R > 0, "ttensor: take from a rank-0 array");
   const int at = shape::normalize_axis(axis, R, "take");
-  const auto xl = array_detail::as_array(x);
+  const auto xl = indexing_detail::as_source(x);
   auto il = indexing_detail::as_index(index);
   using I = typename decltype(il)::scalar;
   const auto flat = reshape(il, -1);  // one axis
@@ -164,7 +168,7 @@ template <array_like X, array_like N> auto gather(const X& x, index_t axis, cons
   constexpr int R = rank_v<X>;
   static_assert(R > 0 && rank_v<N> == R, "ttensor: the index of gather has the rank of x; take accepts other ranks");
   const int at = shape::normalize_axis(axis, R, "gather");
-  const auto xl = array_detail::as_array(x);
+  const auto xl = indexing_detail::as_source(x);
   const auto il = indexing_detail::as_index(index);
   indexing_detail::check_index("gather", at, xl.map.extent, il.map.extent, xl.map.extent, "the array");
   return apply_array(gather_op<R>{at, 0, "gather"}, xl, il);

@@ -204,6 +204,12 @@ template <class Self, class S, int R> struct array_interface {
     static_assert(sizeof...(I) <= R, "ttensor: more indices than axes");
     return tensor_detail::read_only(take_first(self(), i...));
   }
+  template <class... A> requires((tensor_detail::is_mapped_index_v<A> || ...) && (shape::is_slice_v<A> || ...) && !(array_like<A> || ...) &&
+                                 !((tensor_detail::is_mapped_index_v<A> || shape::is_index_v<A>) && ...))
+  double& operator()(const A&...) const {
+    static_assert(sizeof...(A) < 0, "ttensor: an integer that differs between examples does not mix with slices: take(x, index, axis) picks along an axis");
+    __builtin_unreachable();
+  }
   template <class... A> requires(array_like<A> || ...) double& operator()(const A&...) const {
     static_assert(sizeof...(A) < 0, "ttensor: arrays are not indices: take(x, index, axis) picks, where(mask, a, x) chooses");
     __builtin_unreachable();

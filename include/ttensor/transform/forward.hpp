@@ -134,7 +134,7 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   static_assert(sizeof...(A) == sizeof...(V), "ttensor: jvp wants one tangent for each argument");
   if constexpr (probing_v<A..., V..., Forced>) {
     using P = probe_of_t<Forced, tree::chain_t<A>..., tree::chain_t<V>...>;
-    using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
+    using R = level_detail::seen_t<F, on_probe_t<P, A>...>;
     using Y = probed_result_t<join_chain_t<double, P, tree::chain_t<R>>, R>;
     return jvp_result<Y, Y>{level_detail::fake<Y>(), level_detail::fake<Y>()};
   } else {

@@ -275,7 +275,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
-      using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
+      using R = level_detail::seen_t<F, on_probe_t<P, A>...>;
       return level_detail::fake<jacobian_detail::result_t<probe_of_t<P, tree::chain_t<R>>, R, X>>();
     } else {
       using C = base_chain_t<F, Forced, A...>;

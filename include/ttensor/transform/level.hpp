@@ -130,10 +130,18 @@ template <class F, class... W> constexpr bool check_call() {
   constexpr bool callable = requires { std::declval<const F&>()(std::declval<const W&>()...); };
   static_assert(callable, "ttensor: the function that a transform was given does not take these arguments: one parameter for each, const auto& "
                           "(inside a transform the scalar is not double), and not a mutable lambda");
-  if constexpr (callable)
+  if constexpr (callable) {
     static_assert(!std::is_void_v<decltype(std::declval<const F&>()(std::declval<const W&>()...))>, "ttensor: the function that a transform was given returns nothing");
+    // Never called. A body whose type is declared (`-> T`) is compiled for this only, and what it captures must fit into that type.
+    if (false) static_cast<void>(fake<const F&>()(fake<const W&>()...));
+  }
   return callable;
 }
+template <class F, class... W> constexpr auto seen() {
+  if constexpr (check_call<F, W...>()) return std::type_identity<tree::evaluated_t<decltype(std::declval<const F&>()(std::declval<const W&>()...))>>{};
+}
+/// What f gives on these arguments, looked at.
+template <class F, class... W> using seen_t = typename decltype(seen<F, W...>())::type;
 template <class F, class Forced, class... A> constexpr auto captured_chain() {
   if constexpr (is_captureless_v<std::remove_cvref_t<F>>) {
     return std::type_identity<double>{};

@@ -129,7 +129,7 @@ template <class C, class R> auto looked_at() {
 template <class Forced, class F, class... A> auto run(const F& f, const A&... a) {
   if constexpr (probing_v<A..., Forced>) {
     using P = probe_of_t<Forced, tree::chain_t<A>...>;
-    using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
+    using R = level_detail::seen_t<F, on_probe_t<P, A>...>;
     return looked_at<join_chain_t<double, P, tree::chain_t<R>>, R>();
   } else {
     using C = base_chain_t<F, Forced, A...>;

@@ -283,8 +283,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
   template <class... A> static constexpr auto probed() {
     using P = probe_of_t<options::forced_chain<O...>, tree::chain_t<A>...>;
     return []<int... I>(std::integer_sequence<int, I...>) {
-      return std::type_identity<tree::evaluated_t<decltype(std::declval<const F&>()(std::declval<const std::conditional_t<
-          reverse_detail::selected<N...>(I, static_cast<int>(sizeof...(A))), on_probe_t<P, A>, A>&>()...))>>{};
+      return level_detail::seen<F, std::conditional_t<reverse_detail::selected<N...>(I, static_cast<int>(sizeof...(A))), on_probe_t<P, A>, A>...>();
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
   }
   /// Asked by hessian only: whether there is a gradient, not a Jacobian.

@@ -105,7 +105,7 @@ template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
   constexpr bool aux = options::has<has_aux_t, O...>;
   if constexpr (probing_v<A..., Forced>) {
     using P = probe_of_t<Forced, tree::chain_t<A>...>;
-    using R = tree::evaluated_t<decltype(f(std::declval<const on_probe_t<P, A>&>()...))>;
+    using R = level_detail::seen_t<F, on_probe_t<P, A>...>;
     return looked_at<aux, join_chain_t<double, P, tree::chain_t<R>>, R, A...>();
   } else {
     using C = base_chain_t<F, Forced, A...>;

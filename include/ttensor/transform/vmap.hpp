@@ -266,7 +266,7 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
       return vmap_function<F, type_list<in_axes_tree_t<vmap_detail::axis_if_any_t<vmap_detail::entry_t<in, I, count>, A>...>, out_axes_t<out>>>{f}(a...);
     } else if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
-      using R = tree::evaluated_t<decltype(f(std::declval<const probed_arg_t<P, vmap_detail::entry_t<in, I, count>, A>&>()...))>;
+      using R = level_detail::seen_t<F, probed_arg_t<P, vmap_detail::entry_t<in, I, count>, A>...>;
       return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, on_probe_t<probe_of_t<P, tree::chain_t<R>>, R>>>();
     } else {
       using C = met_chain_t<captured_chain_t<F, Forced, vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>, Forced, A...>;
