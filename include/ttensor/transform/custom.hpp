@@ -282,7 +282,8 @@ template <class F, class Rule> struct custom_jvp_function {
   }
 };
 /// f with its own forward derivative: rule(x, x_dot) -> pair{y, y_dot}, linear in x_dot; several arguments: rule(tuple x,
-/// tuple x_dot). Reverse mode transposes the rule. At higher orders the rule itself is differentiated.
+/// tuple x_dot). Reverse mode transposes the rule, which it calls twice: with any tangent for the value, and to transpose it. At higher
+/// orders the rule itself is differentiated. The tangent of an integer is 0.
 template <class F, class Rule> auto custom_jvp(F f, Rule rule) { return custom_jvp_function<F, Rule>{static_cast<F&&>(f), static_cast<Rule&&>(rule)}; }
 
 /// What custom_vjp returns.
