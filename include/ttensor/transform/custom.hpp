@@ -296,12 +296,11 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
 
  private:
   template <class... A> auto run(const A&... a) const {
-    custom_detail::check_captures<tree::evaluated_t<decltype(f(std::declval<const custom_detail::plain_t<A>&>()...))>>();
-    using PlainPair = std::remove_cvref_t<decltype(fwd(std::declval<const custom_detail::plain_t<A>&>()...))>;
+    custom_detail::check_captures<level_detail::seen_t<F, custom_detail::plain_t<A>...>>();
+    using PlainPair = level_detail::seen_t<Fwd, custom_detail::plain_t<A>...>;
     custom_detail::check_captures<custom_detail::first_t<PlainPair>>();
     custom_detail::check_captures<custom_detail::second_t<PlainPair>>();
-    custom_detail::check_captures<tree::evaluated_t<decltype(bwd(std::declval<const custom_detail::second_t<PlainPair>&>(),
-                                                                 std::declval<const custom_detail::first_t<PlainPair>&>()))>>();
+    custom_detail::check_captures<level_detail::seen_t<Bwd, custom_detail::second_t<PlainPair>, custom_detail::first_t<PlainPair>>>();
     using C = met_chain_t<double, double, A...>;
     using L = parts::newest_t<C>;
     if constexpr (probing_v<A...>) {  // here f is called; in reverse mode, which may not exist for it, it never is
