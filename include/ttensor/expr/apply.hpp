@@ -93,9 +93,9 @@ template <class A, class... R> constexpr auto deepest_of() {
   }
 }
 /// The scalar whose rule runs an operation: of the newest level. Mapped integers are newer than the kinds of a number that lacks their levels.
-template <class A> inline constexpr bool is_index_v = is_kind_v<A> && !has_probe_v<A> && !is_differentiable_v<elem_t<A>>;
+template <class A> inline constexpr bool is_mapped_integer_v = is_kind_v<A> && !has_probe_v<A> && !is_differentiable_v<elem_t<A>>;
 template <class... A> constexpr auto newest_among() {
-  if constexpr ((is_index_v<A> || ...) && !(has_probe_v<A> || ...)) return std::type_identity<join_chain_t<double, A...>>{};
+  if constexpr ((is_mapped_integer_v<A> || ...) && !(has_probe_v<A> || ...)) return std::type_identity<join_chain_t<double, A...>>{};
   else return deepest_of<A...>();
 }
 /// What C++ numbers adopt among numbers and packs, so that the literals of a rule are weak there too: the element type of a

@@ -33,10 +33,10 @@ template <class Op, class... A> inline constexpr bool of_indices_v<node<Op, A...
 template <bool OfIndices> struct scalar_of_node {
   template <class Op, class... A> using type = typename Op::template result<typename A::scalar...>;
 };
-template <> struct scalar_of_node<true> {
+template <> struct scalar_of_node<true> {  // first the chain that all operands join to, then that for those of integers
   template <class A> using levels = reelem_t<typename A::scalar, std::conditional_t<of_indices_v<A>, int, elem_t<typename A::scalar>>>;
-  template <class C, class A> using at = std::conditional_t<of_indices_v<A>, reelem_t<C, elem_t<typename A::scalar>>, typename A::scalar>;
-  template <class Op, class... A> using type = typename Op::template result<at<join_chain_t<double, double, levels<A>...>, A>...>;
+  template <class C, class A> using on = std::conditional_t<of_indices_v<A>, reelem_t<C, elem_t<typename A::scalar>>, typename A::scalar>;
+  template <class Op, class... A> using type = typename Op::template result<on<join_chain_t<double, double, levels<A>...>, A>...>;
 };
 }  // namespace expr
 template <class Op, class... A> struct node {

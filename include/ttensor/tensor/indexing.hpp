@@ -154,10 +154,19 @@ template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto t
   if constexpr (R + Q == 1 && !array_like<N>) return y.elements().scalar();
   else return tensor<S, R - 1 + Q>(static_cast<store<S>&&>(y.elements()), e);
 }
-/// x(i...): axis after axis.
+namespace indexing_detail {
+template <int R, class P> auto position(const dims<R>&, const P& p) { return p; }
+/// Of an element in memory order, row-major: p of the axes before those of i.
+template <int R, class P, class I, class... More> auto position(const dims<R>& e, const P& p, const I& i, const More&... more) {
+  const index_t n = e[R - 1 - static_cast<int>(sizeof...(More))];
+  return position(e, p * n + take(arange<std::int64_t>(n), i, 0), more...);
+}
+}  // namespace indexing_detail
+/// x(i...) where the integers may differ between examples: one pass over these if every axis has one, else axis after axis.
 template <array_like X, class I, class... More> auto take_first(const X& x, const I& i, const More&... more) {
-  if constexpr (sizeof...(More) > 0) return take_first(take(x, i, 0), more...);
-  else return take(x, i, 0);
+  if constexpr (sizeof...(More) == 0) return take(x, i, 0);
+  else if constexpr (sizeof...(More) + 1 < rank_v<X>) return take_first(take(x, i, 0), more...);
+  else return take(reshape(x, -1), indexing_detail::position(x.shape(), take(arange<std::int64_t>(x.extent(0)), i, 0), more...), 0);
 }
 /// Elements of x at index positions along `axis`, as torch.gather.
 /// Math      y_ijk = x_(index_ijk)jk   (axis 0 of rank 3)

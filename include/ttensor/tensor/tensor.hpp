@@ -164,9 +164,7 @@ template <class A> struct first_axis {
     else return a.elements().data()[a.map().offset + at * a.map().stride[0]];
   }
 };
-}  // namespace tensor_detail
 
-namespace tensor_detail {
 /// One position for each example of a vmap.
 template <class I> inline constexpr bool is_mapped_index_v = [] {
   if constexpr (element_proxy<I>) return is_mapped_index_v<typename I::scalar>;
