@@ -138,7 +138,7 @@ TEST_CASE("elements at positions that differ between examples") {
   CHECK_THROWS_AS(tt::vmap([](const auto& x, const auto& i) { return x(i * 2); })(xs, label), tt::index_error);
   const auto both = [&](const auto& a, const auto& b) { return xs(a, b); };
   check(tt::vmap(both)(row, label), {3, -4});
-  check(tt::vmap(both)(row - 1, label - 1), {-4, 5});
+  check(tt::vmap(both)(row - 1, label - 1), {-4, 1});
   check(tt::vmap([&](const auto& i) { return transpose(xs)(i, 1) + tt::tensor<double, 3>(unsqueeze(xs, 0))(0, 1, i); })(label), {0, -8});
   check(tt::grad([&](const auto& w) { return sum(tt::vmap([&](const auto& a, const auto& b) { return w(a, b) * w(a, b); })(row, label)); })(xs), {6, 0, 0, 0, 0, -8});
   CHECK_THROWS_AS(tt::vmap(both)(row * 2, label), tt::index_error);

@@ -3,6 +3,7 @@
 // take is gather with an index repeated (stride 0) along the other axes; scatter_add is x + spread.
 #pragma once
 #include "../run/gather.hpp"
+#include "factories.hpp"
 #include "shape_ops.hpp"
 
 TTENSOR_BEGIN
