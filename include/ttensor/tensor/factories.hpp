@@ -23,10 +23,10 @@ template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, s
   return factory_detail::filled<T>(dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}}, T(1));
 }
 /// full<double>({2, 3}, 7.0)
-template <class T, std::size_t R> tensor<T, static_cast<int>(R)> full(const index_t (&n)[R], const T& v) {
-  return factory_detail::filled<T>(shape::listed(n), v);
+template <class T, std::size_t R, any_scalar V = T> tensor<T, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) {
+  return factory_detail::filled<T>(shape::listed(n), tensor_detail::weak_scalar<T>(v));
 }
-template <class T, int R> tensor<T, R> full(const dims<R>& e, const T& v) { return factory_detail::filled<T>(e, v); }
+template <class T, int R, any_scalar V = T> tensor<T, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<T>(e, tensor_detail::weak_scalar<T>(v)); }
 /// Elements are whatever the memory held: for outputs that are written at once.
 template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> uninitialized(I... n) {
   const dims<static_cast<int>(sizeof...(I))> e{{static_cast<index_t>(n)...}};

@@ -47,8 +47,9 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     }
     return *this;
   }
-  tensor& operator=(const T& v) {
-    for (T& x : v_) x = v;
+  template <any_scalar V> tensor& operator=(const V& v) {
+    const T value = tensor_detail::weak_scalar<T>(v);
+    for (T& x : v_) x = value;
     return *this;
   }
   template <class E> tensor& operator+=(const E& e) { return *this = *this + e; }

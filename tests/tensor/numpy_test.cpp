@@ -1,0 +1,101 @@
+// What differed from NumPy once: faults that a comparison of random programs with NumPy found.
+#include <doctest/doctest.h>
+
+#include <climits>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <ttensor/all.hpp>
+
+namespace tt = ttensor;
+using tt::half;
+using i8 = std::int8_t;
+using u8 = std::uint8_t;
+using i64 = std::int64_t;
+using u64 = std::uint64_t;
+using c64 = std::complex<float>;
+using c128 = std::complex<double>;
+template <class T> using vec = tt::tensor<T, 1>;
+
+TEST_CASE("C++ numbers are weak where they are assigned") {
+  const double variable = 0.1;
+  vec<float> v(3);
+  v = variable;
+  CHECK(tt::all(v == 0.1f));
+  v(tt::all) = 1;
+  v(tt::range(0, 2)) *= 2.5;
+  v(2) = 0.5;
+  v(2) += 1;
+  CHECK(tt::all(v == vec<float>{2.5f, 2.5f, 1.5f}));
+  vec<i8> w(3);
+  w = 5;
+  w += 1;
+  w(tt::all) += 2L;
+  w(0) = 7L;
+  w(1) += 1u;
+  CHECK(tt::all(w == vec<i8>{7, 9, 8}));
+  vec<c64> z(2);
+  z = variable;
+  z(tt::all) += 1;
+  z(0) = 2;
+  z(0) += 0.5;
+  CHECK(z(0) == c64(2.5f));
+  CHECK(z(1) == c64(1.1f));
+  vec<half> h(2);
+  h = variable;
+  h(1) += 2;
+  CHECK(tt::all(h == vec<half>{half(0.1), half(0.1) + half(2)}));
+  CHECK(tt::all(tt::full<float>({2}, variable) == 0.1f));
+  CHECK(tt::all(tt::full<i8>(w.shape(), 5L) == 5));
+  tt::fixed<float, 2> f;
+  f = variable;
+  f += 1;
+  CHECK(f(1) == 0.1f + 1);
+  tt::tensor<c64, 0> r;
+  r = 2;
+  CHECK(c64(r) == c64(2));
+  tt::tensor<float, 0> s;
+  s = variable;
+  CHECK(float(s) == 0.1f);
+  const float slope = tt::grad([&](const auto& x) {
+    tt::tensor<tt::scalar_t<decltype(x)>, 1> y(3);
+    y = variable;
+    y += x;
+    y(0) = x * x;
+    y(1) = 3;
+    return sum(y);
+  })(2.0f);
+  CHECK(slope == 5);
+}
+TEST_CASE("compound assignment to elements does what the operator does") {
+  vec<int> a{1, 2, -7, INT_MAX, INT_MIN, -6};
+  a(0) /= 0;
+  a(1) %= 0;
+  a(2) %= 2;
+  a(3) += 1;
+  a(4) /= -1;
+  a(5) /= 2u;
+  CHECK(tt::all(a == vec<int>{0, 0, 1, INT_MIN, INT_MIN, -3}));
+  a(3)--;
+  a(0) -= 5u;
+  auto named = a(3);
+  named += 5;
+  CHECK(a(3) == INT_MAX);
+  CHECK(a(0) == -5);
+  CHECK(named == INT_MIN + 4);
+  vec<c128> y(2);
+  y(1) += 1;
+  y(1) *= 2.5;
+  y(0) -= c128(0, 1);
+  CHECK(y(0) == c128(0, -1));
+  CHECK(y(1) == 2.5);
+}
+TEST_CASE("integers wrap, in reductions too") {
+  const vec<i64> x{INT64_MAX, 3, 5};
+  CHECK(prod(x) == i64(u64(INT64_MAX) * 15));
+  CHECK(sum(x) == INT64_MIN + 7);
+  CHECK(tt::eval(square(x))(0) == 1);
+  const vec<i8> c{100, -128, 5};
+  CHECK(tt::all((c + c) / 2 == vec<i8>{-28, 0, 5}));
+  CHECK(tt::all(-c / -1 == vec<i8>{100, -128, 5}));
+}
