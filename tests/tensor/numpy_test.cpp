@@ -99,3 +99,49 @@ TEST_CASE("integers wrap, in reductions too") {
   CHECK(tt::all((c + c) / 2 == vec<i8>{-28, 0, 5}));
   CHECK(tt::all(-c / -1 == vec<i8>{100, -128, 5}));
 }
+TEST_CASE_TEMPLATE("a default-constructed tensor is empty everywhere", T, double, int, half) {
+  vec<T> e, g;
+  e = 5;
+  e(tt::all) = 1;
+  e(tt::range(0, 3)) = e;
+  e += 5;
+  g = e * e + e;
+  for (auto x : e) static_cast<void>(x);
+  swap(e(tt::all), g(tt::all));
+  CHECK(e.size() == 0);
+  CHECK(sum(e) == 0);
+  CHECK(sum(e * g) == 0);
+  CHECK(tt::all(e == g));
+  CHECK_THROWS_AS(tt::max(e), tt::error);
+  tt::view_of<T, 1> v = e;
+  v = 3;
+  v += v;
+  tt::tensor<T, 2> m;
+  m(tt::all, tt::range(0, 3)) += 2;
+  m += transpose(m);
+  flatten(flip(m, 0)) = 1;
+  for (auto row : m) row = 1;
+  CHECK(sum(m, 0).size() == 0);
+  CHECK(matmul(m, m).shape() == tt::dims<2>{{0, 0}});
+  vec<T> taken(std::move(e));
+  e = 2;  // empty again
+  CHECK(e.size() == 0);
+  e = vec<T>{1, 2};
+  e = taken;
+  CHECK(e.size() == 0);
+  tt::tensor<T, 0> one;  // one element, which is 0
+  one += 1;
+  CHECK(T(one) == T(1));
+  if constexpr (std::is_same_v<T, double>) {
+    const auto f = [](const auto& x) {
+      tt::tensor<tt::scalar_t<decltype(x)>, 1> y;
+      y = 5;
+      y(tt::all) = x;
+      y += x;
+      return sum(y * y) + x;
+    };
+    CHECK(tt::grad(f)(2.0) == 1);
+    CHECK(tt::all(tt::vmap(f)(vec<double>{1, 2}) == vec<double>{1, 2}));
+    CHECK(tt::jvp(f, 2.0, 1.0).y_dot == 1);
+  }
+}

@@ -231,7 +231,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   static constexpr int rank() { return R; }
   view_of(store<T> s, const layout_map<R>& m) : store_(static_cast<store<T>&&>(s)), map_(m) {}
   view_of(const view_of&) = default;
-  view_of(view_of&& v) noexcept : store_(static_cast<store<T>&&>(v.store_)), map_(v.map_) { v.map_.extent = {}; }
+  view_of(view_of&& v) noexcept : store_(static_cast<store<T>&&>(v.store_)), map_(v.map_) { v.map_ = {gone, {}, {}}; }
   view_of(view_of&& v) noexcept requires(R == 0) : store_(v.store_.alias()), map_(v.map_) {}  // has no extent that could say so
   template <class U> requires std::is_same_v<const U, S> view_of(const view_of<U, R>& v) : store_(v.elements().alias()), map_(v.map()) {}
   /// Of a whole tensor that has a name, as a(ellipsis) is; of a const one read only.
@@ -288,16 +288,18 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
 
  private:
   template <class E> void assign(E&& e) const {
-    if (!store_.valid()) tensor_detail::gone_view();
+    if (map_.offset == gone) tensor_detail::gone_view();
     auto&& x = tensor_detail::as_elem<T>(static_cast<E&&>(e));
     auto shape = map_.extent;
     static_assert(rank_v<decltype(x)> <= R, "ttensor: the right side has more axes than the view it is assigned to");
     if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
+    if (!store_.valid()) return;  // of a tensor that never had elements
     if constexpr (requires { statement_rule<T>::assign_region_last(store_, map_, x); }) statement_rule<T>::assign_region_last(store_, map_, x);
     else statement_rule<T>::assign_region(store_, map_, expr::tree(x));
     if constexpr (!std::is_lvalue_reference_v<E> && requires { e.give_up(); }) e.give_up();  // its elements may be those that were written
   }
+  static constexpr index_t gone = std::numeric_limits<index_t>::min();  // the offset of a view that was moved from
   mutable store<T> store_;  // a const view is written through too
   layout_map<R> map_;
 };
