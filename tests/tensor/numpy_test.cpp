@@ -146,3 +146,35 @@ TEST_CASE_TEMPLATE("a default-constructed tensor is empty everywhere", T, double
     CHECK(tt::jvp(f, 2.0, 1.0).y_dot == 1);
   }
 }
+TEST_CASE_TEMPLATE("&& || ! of numbers are those of x != 0", T, int, u64, i8, double, half) {
+  const vec<T> x{T(0), T(1), T(2), T(0), T(3)}, y{T(0), T(0), T(5), T(1), T(2)};
+  CHECK(tt::all((x && y) == vec<bool>{false, false, true, false, true}));
+  CHECK(tt::all((x || y) == vec<bool>{false, true, true, true, true}));
+  CHECK(tt::all(!x == vec<bool>{true, false, false, true, false}));
+  CHECK(tt::all((x && 1) == (x > T(0))));
+  if constexpr (std::is_same_v<T, double>) {
+    CHECK(tt::all(vec<T>{NAN} && vec<c128>{c128(0, 1)}));
+    const auto f = [](const auto& t) { return sum(where(t && (t > 1.0), t * t, 0.0) + where(!t || t > 2.0, t, 1.0)); };
+    const vec<T> v{0, 1, 2, 3};
+    CHECK(tt::all(tt::grad(f)(v) == vec<T>{1, 0, 4, 7}));
+    CHECK(tt::jvp(f, v, v).y_dot == 29);
+    CHECK(tt::all(tt::vmap(tt::grad([](const auto& t) { return where(t && t, t * t, 0.0); }))(v) == 2.0 * v));
+  }
+}
+TEST_CASE("arg of real numbers, tests and rsqrt of complex ones") {
+  const double pi = std::acos(-1.0), inf = INFINITY;
+  CHECK(tt::all(arg(vec<int>{-1, 1, 0}) == vec<double>{pi, 0, 0}));
+  for (int n : {1, 9}) {  // lanes and tails
+    CHECK(tt::all(isnan(arg(tt::full<double>({n}, -double(NAN))))));
+    CHECK(tt::all(arg(tt::full<double>({n}, -0.0)) == pi));
+    CHECK(tt::all(arg(tt::full<float>({n}, 0.0)) == 0));
+  }
+  const vec<c128> z{c128(1, 2), c128(inf, 0), c128(0, -inf), c128(NAN, 0), c128(NAN, inf), c128(1.5e308, 1.5e308)};
+  CHECK(tt::all(isinf(z) == vec<bool>{false, true, true, false, true, false}));
+  CHECK(tt::all(isnan(z) == vec<bool>{false, false, false, true, true, false}));
+  CHECK(tt::all(isfinite(z) == vec<bool>{true, false, false, false, false, true}));
+  CHECK(tt::max(abs(rsqrt(vec<c128>{c128(4), c128(0, 2), c128(-1)}) - vec<c128>{c128(0.5), c128(0.5, -0.5), c128(0, -1)})) < 1e-15);
+  CHECK(tt::rsqrt(c128(4)) == 0.5);
+  const c128 w(1, 2), slope = tt::grad([](const auto& t) { return sum(real(rsqrt(t))); })(vec<c128>{w})(0);
+  CHECK(std::abs(slope - std::conj(-0.5 / (w * std::sqrt(w)))) < 1e-15);
+}

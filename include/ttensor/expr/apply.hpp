@@ -38,7 +38,7 @@ template <class... A> using operand_elem_t = typename weaken<typename common_ele
 template <class T, class A, class D = std::remove_cvref_t<A>>
 inline constexpr bool fits_as_is_v = std::is_same_v<elem_t<scalar_t<D>>, T> && (array_object<D> || (expression<D> && !std::is_lvalue_reference_v<A>));
 /// Complex numbers become real only behind a refusal (ops/family.hpp).
-template <class T, class D> using conversion = std::conditional_t<is_complex_v<elem_t<scalar_t<D>>> && !is_complex_v<T>, real_op, cast_op<T>>;
+template <class T, class D> using conversion = std::conditional_t<is_complex_v<elem_t<scalar_t<D>>> && !is_complex_v<T> && !std::is_same_v<T, bool>, real_op, cast_op<T>>;
 /// A C++ number as a T.
 template <class T, class A> TTENSOR_INLINE constexpr T weak_number(const A& a) {
   if constexpr (is_complex_v<T>) return T(static_cast<typename T::value_type>(a));

@@ -61,6 +61,11 @@ struct comparison : elementwise<2> {
   template <class... X> static constexpr auto partials(const X&...) { return grads<no_partial, no_partial>{{}, {}}; }
 };
 
+/// The same of truth values: of numbers whether they are not 0.
+struct logic : comparison {
+  template <class... A> using operands = expr::for_each_operand<bool, A...>;
+};
+
 /// What an elementwise operator must supply: see elementwise.
 template <class Op> concept elementwise_operator = requires {
   typename Op::ttensor_operator;

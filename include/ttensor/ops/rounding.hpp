@@ -67,14 +67,16 @@ struct isnan_op : predicate {
 struct isinf_op : predicate {
   static constexpr const char* name = "isinf";
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {
-    if constexpr (ops::is_whole_v<A>) return a != a;
+    if constexpr (is_complex_value_v<A>) return primal(math::real(a)) || primal(math::imag(a));
+    else if constexpr (ops::is_whole_v<A>) return a != a;
     else return math::abs(a) == A(std::numeric_limits<lane_t<A>>::infinity());
   }
 };
 struct isfinite_op : predicate {
   static constexpr const char* name = "isfinite";
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {
-    if constexpr (ops::is_whole_v<A>) return a == a;
+    if constexpr (is_complex_value_v<A>) return primal(math::real(a)) && primal(math::imag(a));
+    else if constexpr (ops::is_whole_v<A>) return a == a;
     else return math::abs(a) < A(std::numeric_limits<lane_t<A>>::infinity());
   }
 };
