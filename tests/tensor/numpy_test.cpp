@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <utility>
 #include <ttensor/all.hpp>
 
 namespace tt = ttensor;
@@ -177,4 +178,28 @@ TEST_CASE("arg of real numbers, tests and rsqrt of complex ones") {
   CHECK(tt::rsqrt(c128(4)) == 0.5);
   const c128 w(1, 2), slope = tt::grad([](const auto& t) { return sum(real(rsqrt(t))); })(vec<c128>{w})(0);
   CHECK(std::abs(slope - std::conj(-0.5 / (w * std::sqrt(w)))) < 1e-15);
+}
+template <class A, class B> int wrong_comparisons(A x, B y) {
+  int wrong = 0;
+  for (int n : {1, 19}) {  // tails and lanes
+    const auto a = tt::full<A>({n}, x);
+    const auto b = tt::full<B>({n}, y);
+#define CHECK_COMPARISON(sign, function)                                                                                    \
+  wrong += tt::any((a sign b) != std::function(x, y)) + tt::any((a sign y) != std::function(x, y)) + tt::any((x sign b) != std::function(x, y)) + ((a(0) sign y) != std::function(x, y));
+    CHECK_COMPARISON(==, cmp_equal)
+    CHECK_COMPARISON(!=, cmp_not_equal)
+    CHECK_COMPARISON(<, cmp_less)
+    CHECK_COMPARISON(<=, cmp_less_equal)
+    CHECK_COMPARISON(>, cmp_greater)
+    CHECK_COMPARISON(>=, cmp_greater_equal)
+  }
+  return wrong;
+}
+TEST_CASE("integers of all types are compared exactly") {
+  for (const int y : {-1, 0, 44, 255, 300}) CHECK(wrong_comparisons(u8(44), y) == 0);
+  for (const unsigned y : {0u, 7u, 3000000000u, UINT_MAX}) CHECK(wrong_comparisons(-1, y) + wrong_comparisons(7, y) == 0);
+  for (const u64 y : {u64(0), u64(1) << 53, (u64(1) << 53) + 1, u64(INT64_MAX), UINT64_MAX})
+    for (const i64 x : {i64(-1), i64(1) << 53, (i64(1) << 53) + 1, INT64_MAX, INT64_MIN}) CHECK(wrong_comparisons(x, y) + wrong_comparisons(y, x) == 0);
+  CHECK(wrong_comparisons(UINT64_MAX, -1) == 0);
+  CHECK(tt::all(tt::vmap([](const auto& x) { return x < u64(5); })(vec<i64>{-1, 4})));
 }
