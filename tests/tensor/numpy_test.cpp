@@ -182,7 +182,7 @@ TEST_CASE("arg of real numbers, tests and rsqrt of complex ones") {
 template <class A, class B> int wrong_comparisons(A x, B y) {
   int wrong = 0;
   for (int n : {1, 19}) {  // tails and lanes
-    const auto a = tt::full<A>({n}, x);
+    auto a = tt::full<A>({n}, x);
     const auto b = tt::full<B>({n}, y);
 #define CHECK_COMPARISON(sign, function)                                                                                    \
   wrong += tt::any((a sign b) != std::function(x, y)) + tt::any((a sign y) != std::function(x, y)) + tt::any((x sign b) != std::function(x, y)) + ((a(0) sign y) != std::function(x, y));
@@ -202,4 +202,40 @@ TEST_CASE("integers of all types are compared exactly") {
     for (const i64 x : {i64(-1), i64(1) << 53, (i64(1) << 53) + 1, INT64_MAX, INT64_MIN}) CHECK(wrong_comparisons(x, y) + wrong_comparisons(y, x) == 0);
   CHECK(wrong_comparisons(UINT64_MAX, -1) == 0);
   CHECK(tt::all(tt::vmap([](const auto& x) { return x < u64(5); })(vec<i64>{-1, 4})));
+}
+TEST_CASE("ranges of integers are computed in integers") {
+  const i64 far = i64(1) << 60;
+  CHECK(tt::all(tt::arange<i64>(far, far + 3) == vec<i64>{far, far + 1, far + 2}));
+  CHECK(tt::all(tt::arange<i64>(INT64_MAX - 1, INT64_MIN, INT64_MIN + 1) == vec<i64>{INT64_MAX - 1, -1}));
+  CHECK(tt::all(tt::arange<u64>(UINT64_MAX - 1, UINT64_MAX) == UINT64_MAX - 1));
+  CHECK(tt::all(tt::arange(7, 0, -3) == vec<int>{7, 4, 1}));
+  CHECK(tt::all(tt::arange<i8>(-128, 127, 100) == vec<i8>{-128, -28, 72}));
+  CHECK(tt::arange(5, 5).size() + tt::arange(5, 4).size() + tt::arange(4, 5, -1).size() == 0);
+  CHECK_THROWS_AS(tt::arange<u64>(0, UINT64_MAX), tt::shape_error);
+  tt::tensor<int, 2> a(3, 4);
+  for (int k = 0; k < 3; ++k) a(k) = tt::arange(4) + 4 * k;
+  CHECK(tt::all(a(tt::range(1, 3, INT64_MAX), 0) == 4));
+  CHECK(a(tt::range(0, 3, INT64_MAX)).shape() == tt::dims<2>{{1, 4}});
+  CHECK(tt::all(a(0, tt::range(tt::end, tt::end, INT64_MIN)) == 3));
+  CHECK(tt::all(a(0, tt::range(tt::end, 0, -2)) == vec<int>{3, 1}));
+  CHECK(tt::all(a(0, tt::range(0, 4, 3)) == vec<int>{0, 3}));
+  CHECK(tt::zeros<double>(tt::zeros<int>().shape())() == 0);
+  CHECK(tt::full<double>(tt::dims<0>{}, 2)() == 2);
+}
+TEST_CASE_TEMPLATE("a remainder of zero has the sign of the divisor", T, double, float, half) {
+  for (int n : {1, 19}) {
+    const auto zero = [&](double x, double y) { return tt::eval(copysign(vec<T>(tt::full<T>({n}, 1)), tt::full<T>({n}, x) % tt::full<T>({n}, y))); };
+    CHECK(tt::all(zero(-4, 2) == 1));
+    CHECK(tt::all(zero(4, -2) == -1));
+    CHECK(tt::all(zero(0, -1) == -1));
+    CHECK(tt::all(zero(-0.0, 1) == 1));
+    CHECK(tt::all(tt::full<T>({n}, -3) % T(2) == 1));
+    CHECK(tt::all(remainder(tt::full<T>({n}, 3), T(-2)) == -1));
+  }
+}
+TEST_CASE_TEMPLATE("uniform numbers of 16 bits are below 1", T, half, tt::bfloat16) {
+  const auto x = tt::uniform<T>(tt::rng(7), {100000});
+  CHECK(float(tt::max(x)) == 1 - std::ldexp(1.0f, -std::numeric_limits<T>::digits));
+  CHECK(tt::min(tt::to<float>(x)) >= 0);
+  CHECK(tt::all(abs(tt::to<float>(x) - tt::uniform<float>(tt::rng(7), {100000})) < float(std::numeric_limits<T>::epsilon())));
 }
