@@ -239,3 +239,19 @@ TEST_CASE_TEMPLATE("uniform numbers of 16 bits are below 1", T, half, tt::bfloat
   CHECK(tt::min(tt::to<float>(x)) >= 0);
   CHECK(tt::all(abs(tt::to<float>(x) - tt::uniform<float>(tt::rng(7), {100000})) < float(std::numeric_limits<T>::epsilon())));
 }
+TEST_CASE_TEMPLATE("shifts by any count", T, i8, u8, std::int16_t, int, unsigned, i64, u64) {
+  constexpr int bits = 8 * sizeof(T);
+  int wrong = 0;
+  for (int n : {1, 71})
+    for (const T x : {T(1), T(-1), T(100), std::numeric_limits<T>::min(), std::numeric_limits<T>::max()})
+      for (const T c : {T(0), T(1), T(bits - 1), T(bits), T(bits + 1), T(-1), T(-bits), std::numeric_limits<T>::min(), std::numeric_limits<T>::max()}) {
+        const bool out = c < T(0) || c >= T(bits);
+        const T left = out ? T(0) : static_cast<T>(static_cast<u64>(x) << c), right = out ? static_cast<T>(x < T(0) ? -1 : 0) : static_cast<T>(x >> c);
+        auto a = tt::full<T>({n}, x), b = tt::full<T>({n}, c);
+        wrong += !tt::all((a << b) == left) + !tt::all((a >> b) == right) + !tt::all((a << c) == left) + !tt::all((a >> c) == right);
+        wrong += (a(0) << c) != left || (a(0) >> b(0)) != right;
+        a(0) >>= c;
+        wrong += a(0) != right;
+      }
+  CHECK(wrong == 0);
+}
