@@ -151,7 +151,8 @@ TEST_CASE_TEMPLATE("&& || ! of numbers are those of x != 0", T, int, u64, i8, do
   const vec<T> x{T(0), T(1), T(2), T(0), T(3)}, y{T(0), T(0), T(5), T(1), T(2)};
   CHECK(tt::all((x && y) == vec<bool>{false, false, true, false, true}));
   CHECK(tt::all((x || y) == vec<bool>{false, true, true, true, true}));
-  CHECK(tt::all(!x == vec<bool>{true, false, false, true, false}));
+  const vec<bool> zeros{true, false, false, true, false};
+  CHECK(tt::all(!x == zeros));
   CHECK(tt::all((x && 1) == (x > T(0))));
   if constexpr (std::is_same_v<T, double>) {
     CHECK(tt::all(vec<T>{NAN} && vec<c128>{c128(0, 1)}));
