@@ -131,6 +131,12 @@ TEST_CASE("npy files") {
   std::ofstream(path, std::ios::binary).write(fortran.data(), static_cast<std::streamsize>(fortran.size()));
   const mat c = tt::load_npy<double, 2>(path);
   CHECK(c(0, 1) == 3.5);
+  for (const char* const shape : {"(-2, 2)", "(2, 2 ", "2, 2)", "(2, x)", "[2, 2]"}) {
+    std::string header = std::string("{'descr': '<f8', 'fortran_order': False, 'shape': ") + shape + ", }";
+    header.resize(117, ' ');
+    std::ofstream(path, std::ios::binary) << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << header << "\n" << std::string(32, '\0');
+    CHECK_THROWS_AS((tt::load_npy<double, 2>(path)), tt::format_error);
+  }
   save_npy(path, tt::tensor<int, 1>{1, -2});
   CHECK(tt::load_npy<int, 1>(path)(1) == -2);
   save_npy(path, tt::tensor<double, 0>(3.0));
