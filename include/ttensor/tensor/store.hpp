@@ -60,14 +60,14 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     if (size_) std::memset(static_cast<void*>(writable()), 0, static_cast<std::size_t>(size_) * sizeof(T));
   }
   TTENSOR_INLINE snapshot<T> snap() const {
-    if (TTENSOR_UNLIKELY(!cell_)) return read_by_copy_ ? value().snap() : snapshot<T>{{}, borrowed_};
+    if (TTENSOR_UNLIKELY(!cell_)) return read_by_copy_ ? copied() : snapshot<T>{{}, borrowed_};
     return {cell_.value(), static_cast<const T*>(cell_.data())};
   }
   TTENSOR_INLINE mem::hold hold() const { return TTENSOR_LIKELY(cell_) ? mem::hold_block(cell_.current()) : mem::no_hold; }
   /// For a leaf inside a tree, held once more for the tree's root.
   TTENSOR_INLINE snapshot<T, false> bare() const {
-    if (TTENSOR_UNLIKELY(read_by_copy_)) return value().snap().release();
-    return {hold(), TTENSOR_LIKELY(cell_) ? static_cast<const T*>(cell_.data()) : borrowed_};
+    if (TTENSOR_LIKELY(cell_)) return {mem::hold_block(cell_.current()), static_cast<const T*>(cell_.data())};
+    return read_by_copy_ ? copied().release() : snapshot<T, false>{mem::no_hold, borrowed_};
   }
   store alias() const { return *this; }
   TTENSOR_NOINLINE store value() const {
@@ -104,6 +104,10 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     const std::size_t bytes = static_cast<std::size_t>(size_) * sizeof(T);
     mem::block_ref old = cell_.detach(bytes);
     if (bytes) std::memcpy(cell_.data(), old.get()->data(), bytes);
+  }
+  TTENSOR_NOINLINE snapshot<T> copied() const {
+    const store s = value();
+    return {s.cell_.value(), static_cast<const T*>(s.cell_.data())};
   }
   mem::cell_ref cell_;
   T* borrowed_ = nullptr;
