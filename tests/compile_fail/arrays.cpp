@@ -8,6 +8,20 @@ void narrow(const tt::tensor<double, 1>& x) { tt::tensor<float, 1> y = x; (void)
 // twin:
 void narrow(const tt::tensor<double, 1>& x) { tt::tensor<float, 1> y = tt::to<float>(x); (void)y; }
 
+// case: a_number_of_a_higher_kind
+// expect: narrowing is never implicit
+// errors: 1
+void fill(tt::tensor<int, 1>& x) { x = 0.5; }
+// twin:
+void fill(tt::tensor<float, 1>& x, double a) { x = a; }
+
+// case: a_number_of_a_higher_kind_in_full
+// expect: narrowing is never implicit
+// errors: 1
+auto filled() { return tt::full<int>({2}, 0.5); }
+// twin:
+auto filled() { return tt::full<float>({2}, 1); }
+
 // case: flat_braces_are_not_extents
 // expect: Braces are elements, one level for each axis
 auto two_by_three() { return tt::tensor<double, 2>{2, 3}; }

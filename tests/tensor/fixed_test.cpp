@@ -127,3 +127,32 @@ TEST_CASE("gradients through fixed tensors, and one loop a statement") {
   CHECK(tt::counts.loops == before + 1);
   CHECK(b(0) == 3);
 }
+TEST_CASE("shape operations of a fixed tensor that has a name alias it") {
+  tt::fixed<double, 2, 2> f{{1, 2}, {3, 4}};
+  transpose(f)(0, 1) = 50;
+  CHECK(f(1, 0) == 50);
+  reshape(f, 4)(0) = 7;
+  CHECK(f(0, 0) == 7);
+  flip(f, 0)(0, 0) = 8;
+  CHECK(f(1, 0) == 8);
+  transpose(f) = transpose(f) + f;
+  CHECK(tt::all(f == tt::fixed<double, 2, 2>{{14, 10}, {10, 8}}));
+  flatten(f) += 1;
+  CHECK(sum(f) == 46);
+  const auto late = [] {  // an expression may outlive what it names
+    tt::fixed<double, 2, 2> g{{1, 2}, {3, 4}};
+    auto e = transpose(g) * 2.0;
+    g = 0;
+    return e;
+  }();
+  CHECK(tt::all(late == tt::fixed<double, 2, 2>{{2, 6}, {4, 8}}));
+  const auto slope = tt::grad([](const auto& x) {  // so may a tape
+    tt::fixed<double, 2, 2> r{{1, 2}, {3, 4}};
+    const auto y = tt::eval(transpose(r) * x);
+    transpose(r) = 0;
+    return sum(y);
+  })(tt::tensor<double, 2>(2, 2));
+  CHECK(tt::all(slope == tt::fixed<double, 2, 2>{{1, 3}, {2, 4}}));
+  const auto c = f;
+  CHECK(transpose(c)(0, 1) == 11);
+}

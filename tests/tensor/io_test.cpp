@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <fstream>
 #include <set>
@@ -69,6 +70,22 @@ TEST_CASE("integers between two ends are rounded down, as NumPy rounds them") {
   CHECK(to_string(tt::linspace<int>(0, 10, 4)) == "[ 0,  3,  6, 10]");
   CHECK(to_string(tt::linspace<int>(-5, 5, 4)) == "[-5, -2,  1,  5]");
 }
+TEST_CASE("numbers print as NumPy prints them") {  // the shortest digits that give them back, at most 8 after the point
+  CHECK(to_string(vec{123456789, 3.14159265358979}) == "[1.23456789e+08,     3.14159265]");
+  CHECK(to_string(vec{0.1, 1.0 / 3, -0.0}) == "[       0.1, 0.33333333,        -0.]");
+  CHECK(to_string(vec{99999999, 0.0001}) == "[99999999.,    0.0001]");
+  CHECK(to_string(vec{1e8, 1e-5}) == "[1.e+08, 1.e-05]");
+  CHECK(to_string(vec{0.000123456789, 1e22}) == "[0.00012346,     1.e+22]");
+  CHECK(to_string(vec{0.999999999, 100000000000.5}) == "[    1., 1.e+11]");
+  CHECK(to_string(vec{INFINITY, -INFINITY, -double(NAN)}) == "[ inf, -inf,  nan]");
+  CHECK(to_string(tt::tensor<float, 1>{16777216, 0.1f}) == "[16777216.,       0.1]");
+  CHECK(to_string(tt::tensor<float, 1>{1.0f / 3, 1e10f}) == "[0.33333334,     1.e+10]");
+  CHECK(to_string(tt::tensor<tt::half, 1>{tt::half(0.1), tt::half(65504)}) == "[   0.1, 65500.]");
+  CHECK(to_string(tt::tensor<tt::bfloat16, 1>{tt::bfloat16(0.1), tt::bfloat16(300)}) == "[ 0.1, 300.]");
+  using complex = std::complex<double>;
+  CHECK(to_string(tt::tensor<complex, 1>{complex(1, -0.0), complex(-0.0, 2.5)}) == "[  1.-0.i, -0.+2.5i]");
+  CHECK(to_string(tt::tensor<complex, 1>{complex(1, -double(NAN)), complex(0, -INFINITY)}) == "[1.+nani, 0.-infi]");
+}
 
 TEST_CASE("explain prints the program and the plan") {
   const mat a{{1, 2}, {3, 4}};
@@ -114,6 +131,12 @@ TEST_CASE("npy files") {
   std::ofstream(path, std::ios::binary).write(fortran.data(), static_cast<std::streamsize>(fortran.size()));
   const mat c = tt::load_npy<double, 2>(path);
   CHECK(c(0, 1) == 3.5);
+  for (const char* const shape : {"(-2, 2)", "(2, 2 ", "2, 2)", "(2, x)", "[2, 2]"}) {
+    std::string header = std::string("{'descr': '<f8', 'fortran_order': False, 'shape': ") + shape + ", }";
+    header.resize(117, ' ');
+    std::ofstream(path, std::ios::binary) << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << header << "\n" << std::string(32, '\0');
+    CHECK_THROWS_AS((tt::load_npy<double, 2>(path)), tt::format_error);
+  }
   save_npy(path, tt::tensor<int, 1>{1, -2});
   CHECK(tt::load_npy<int, 1>(path)(1) == -2);
   save_npy(path, tt::tensor<double, 0>(3.0));

@@ -38,7 +38,12 @@ template <class... A> using operand_elem_t = typename weaken<typename common_ele
 template <class T, class A, class D = std::remove_cvref_t<A>>
 inline constexpr bool fits_as_is_v = std::is_same_v<elem_t<scalar_t<D>>, T> && (array_object<D> || (expression<D> && !std::is_lvalue_reference_v<A>));
 /// Complex numbers become real only behind a refusal (ops/family.hpp).
-template <class T, class D> using conversion = std::conditional_t<is_complex_v<elem_t<scalar_t<D>>> && !is_complex_v<T>, real_op, cast_op<T>>;
+template <class T, class D> using conversion = std::conditional_t<is_complex_v<elem_t<scalar_t<D>>> && !is_complex_v<T> && !std::is_same_v<T, bool>, real_op, cast_op<T>>;
+/// A C++ number as a T.
+template <class T, class A> TTENSOR_INLINE constexpr T weak_number(const A& a) {
+  if constexpr (is_complex_v<T>) return T(static_cast<typename T::value_type>(a));
+  else return static_cast<T>(a);
+}
 template <class T, class A> struct argument {
   using D = std::remove_cvref_t<A>;
   TTENSOR_INLINE static auto made(A&& a) {
@@ -55,10 +60,15 @@ template <class T, class A> requires fits_as_is_v<T, A> struct argument<T, A> : 
 template <class T, cpp_number A> struct argument<T, A> {
   using type = scalar_leaf<T>;
   TTENSOR_INLINE static type take(const std::remove_cvref_t<A>& a) {
-    if constexpr (is_complex_v<T>) return {T(static_cast<typename T::value_type>(a))};
-    else return {static_cast<T>(a)};
+    return {weak_number<T>(a)};
   }
 };
+/// What element type T becomes when `A` is written into it: T, or what must be refused. C++ numbers are weak.
+template <class T, class A> constexpr auto assigned() {
+  using V = scalar_t<A>;
+  if constexpr (!array_like<A> && cpp_number<V>) return std::type_identity<weak_t<T, V>>{};
+  else return std::type_identity<promote_t<T, elem_t<V>>>{};
+}
 template <class Op, class T, class... A> struct builder;
 template <class Op, class... T, class... A> struct builder<Op, type_list<T...>, A...> {
   using tree = node<Op, typename argument<T, A>::type...>;
@@ -77,7 +87,7 @@ template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
 /// `a` as an expression of element type T; one that is given up is passed on.
 template <class T, class A> TTENSOR_INLINE decltype(auto) operand(A&& a) {
   using D = std::remove_cvref_t<A>;
-  if constexpr (cpp_number<D>) return scalar_leaf<T>{static_cast<T>(a)};
+  if constexpr (cpp_number<D>) return scalar_leaf<T>{weak_number<T>(a)};
   else if constexpr (!std::is_same_v<elem_t<scalar_t<D>>, T>) return make_node<cast_op<T>>(as_expression(static_cast<A&&>(a)));
   else if constexpr (expression<D> && !std::is_lvalue_reference_v<A>) return static_cast<D&&>(a);
   else return as_expression(static_cast<A&&>(a));

@@ -95,7 +95,7 @@ template <class T, int R> struct whole_leaf {
   static constexpr int rank = R, holds = 1;
   mem::bare_hold block;  // first, the extents next: run_whole and drop_tree find them there
   dims<R> extent;
-  TTENSOR_INLINE const T* base() const { return reinterpret_cast<const T*>(block.get() + 1); }
+  TTENSOR_INLINE const T* base() const { return static_cast<const T*>(mem::elements_of(block.word)); }
   dims<R> shape() const { return extent; }
   template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(extent); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }

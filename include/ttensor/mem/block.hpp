@@ -96,6 +96,9 @@ struct counted {
 using hold = std::uintptr_t;
 inline constexpr hold shared_hold = 1, counted_hold = 2, no_hold = 4, hold_marks = 7;
 TTENSOR_INLINE block* block_of(hold h) { return reinterpret_cast<block*>(h & ~hold_marks); }
+/// Where its elements are. In integers: a tensor that never had elements has no block.
+TTENSOR_INLINE void* elements_of(hold h) { return reinterpret_cast<void*>((h & ~hold_marks) + sizeof(block)); }
+TTENSOR_INLINE block* block_before(const void* elements) { return reinterpret_cast<block*>(reinterpret_cast<std::uintptr_t>(elements) - sizeof(block)); }
 
 /// One holder of a block. Copies and moves freely; may be dropped on any thread.
 class block_ref {

@@ -76,6 +76,10 @@ template <class T, int N> inline pack<std::complex<T>, N> pow(const pack<std::co
   for (int i = 0; i < N; ++i) y[i] = math::pow(z[i], w[i]);
   return pack<std::complex<T>, N>::load(y);
 }
+template <class T> inline std::complex<T> rsqrt(const std::complex<T>& z) { return T(1) / std::sqrt(z); }
+template <class T, int N> inline pack<std::complex<T>, N> rsqrt(const pack<std::complex<T>, N>& z) {
+  return detail::each_lane<std::complex<T>>(z, [](const std::complex<T>& x) { return math::rsqrt(x); });
+}
 template <class T> inline std::complex<T> sigmoid(const std::complex<T>& z) { return T(1) / (T(1) + std::exp(-z)); }
 
 }  // namespace math

@@ -44,6 +44,25 @@ TTENSOR_HD constexpr T mod(T a, T b) {
   return T(a % b);
 }
 
+// Shifts by any count: outside of [0, bits) every bit leaves, and the sign stays to the right.
+template <class T> inline constexpr auto bits = static_cast<typename unsigned_of<T>::type>(8 * sizeof(T));
+template <class T, class R>
+TTENSOR_INLINE R shift_left(R a, R s) {
+  using W = typename register_of<T, !__is_same(T, R)>::wrapping;
+  if constexpr (__is_same(T, R)) return static_cast<W>(s) < bits<T> ? static_cast<T>(static_cast<W>(a) << s) : T(0);
+  else return (R)(((W)a << ((W)s & (bits<T> - 1))) & (W)((W)s < bits<T>));
+}
+template <class T, class R>
+TTENSOR_INLINE R shift_right(R a, R s) {
+  using W = typename register_of<T, !__is_same(T, R)>::wrapping;
+  if constexpr (__is_same(T, R)) {
+    return static_cast<T>(static_cast<W>(s) < bits<T> ? a >> s : std::numeric_limits<T>::is_signed ? a >> (bits<T> - 1) : 0);
+  } else {
+    const W in = (W)((W)s < bits<T>);
+    return a >> (R)(((W)s & in) | (~in & (bits<T> - 1)));
+  }
+}
+
 template <int N>
 constexpr int mask_lane_bytes() {
   if (TTENSOR_HAS_REGISTERS == 0) return 0;
@@ -213,11 +232,11 @@ struct pack {
     return a;
   }
   friend TTENSOR_INLINE pack& operator/=(pack& a, pack b) { return a = a / b; }
-  /// Shift counts must lie in [0, bits). Left shifts drop bits; right shifts of signed types keep the sign.
+  /// Left shifts drop bits; right shifts of signed types keep the sign. An int as the count must lie in [0, bits).
   friend TTENSOR_INLINE pack operator<<(pack a, int s) { TTENSOR_EACH(i) a.r[i] = (reg)((wrapping)a.r[i] << s); return a; }
   friend TTENSOR_INLINE pack operator>>(pack a, int s) { TTENSOR_EACH(i) a.r[i] = (reg)(a.r[i] >> s); return a; }
-  friend TTENSOR_INLINE pack operator<<(pack a, pack s) { TTENSOR_EACH(i) a.r[i] = (reg)((wrapping)a.r[i] << (wrapping)s.r[i]); return a; }
-  friend TTENSOR_INLINE pack operator>>(pack a, pack s) { TTENSOR_EACH(i) a.r[i] = (reg)(a.r[i] >> s.r[i]); return a; }
+  friend TTENSOR_INLINE pack operator<<(pack a, pack s) { TTENSOR_EACH(i) a.r[i] = simd::shift_left<T>(a.r[i], s.r[i]); return a; }
+  friend TTENSOR_INLINE pack operator>>(pack a, pack s) { TTENSOR_EACH(i) a.r[i] = simd::shift_right<T>(a.r[i], s.r[i]); return a; }
 
 #if TTENSOR_HAS_REGISTERS
 #define TTENSOR_PACK_COMPARE(op, function, x, y)                                            \

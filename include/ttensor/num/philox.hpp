@@ -46,6 +46,11 @@ TTENSOR_HD constexpr float uniform_float(std::uint32_t bits) { return float(bits
 TTENSOR_HD constexpr double uniform_double(std::uint32_t high, std::uint32_t low) {
   return double((std::uint64_t(high) << 21) ^ (low >> 11)) * 0x1p-53;
 }
+/// The same in a 16-bit type, rounded down: rounded to nearest it could be 1.
+template <class T> TTENSOR_HD constexpr T uniform_short(std::uint32_t bits) {
+  const std::uint32_t dropped = (1u << (24 - std::numeric_limits<T>::digits)) - 1;
+  return T(detail::bits_float(detail::float_bits(uniform_float(bits)) & ~dropped));
+}
 
 template <class T>
 struct normal_pair {

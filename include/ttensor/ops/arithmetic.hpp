@@ -5,25 +5,40 @@
 
 TTENSOR_HD_BEGIN
 
+namespace ops {
+// Integers wrap, those of a pack in its lanes and single ones here: op in the unsigned type, which is never narrower than int.
+template <class A, class B> inline constexpr bool are_integers = std::is_integral_v<A> && std::is_integral_v<B>;
+template <class A, class B> using joint_t = decltype(A() + B());
+template <class A, class B, class C> TTENSOR_HD TTENSOR_INLINE constexpr auto bits(const C& c) { return static_cast<std::make_unsigned_t<joint_t<A, B>>>(c); }
+}  // namespace ops
 struct add_op : arithmetic<2> {
   static constexpr bool even = true;
   static constexpr const char* name = "add";
   static constexpr unsigned reads(int) { return 0; }
-  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a + b; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
+    if constexpr (ops::are_integers<A, B>) return static_cast<ops::joint_t<A, B>>(ops::bits<A, B>(a) + ops::bits<A, B>(b));
+    else return a + b;
+  }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) { return grads{unit{}, unit{}}; }
 };
 struct sub_op : arithmetic<2> {
   static constexpr bool even = true;
   static constexpr const char* name = "sub";
   static constexpr unsigned reads(int) { return 0; }
-  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return a - b; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
+    if constexpr (ops::are_integers<A, B>) return static_cast<ops::joint_t<A, B>>(ops::bits<A, B>(a) - ops::bits<A, B>(b));
+    else return a - b;
+  }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) { return grads{unit{}, minus_unit{}}; }
 };
 struct neg_op : arithmetic<1> {
   static constexpr bool even = true;
   static constexpr const char* name = "neg";
   static constexpr unsigned reads(int) { return 0; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return -a; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {
+    if constexpr (std::is_integral_v<A>) return sub_op::primal(A(0), a);
+    else return -a;
+  }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y&) { return grads{minus_unit{}}; }
 };
 namespace ops {
@@ -51,7 +66,10 @@ struct mul_op : arithmetic<2> {
   static constexpr bool even = true;
   static constexpr const char* name = "mul";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
-  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return ops::product(a, b); }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
+    if constexpr (ops::are_integers<A, B>) return static_cast<ops::joint_t<A, B>>(ops::bits<A, B>(a) * ops::bits<A, B>(b));
+    else return ops::product(a, b);
+  }
   TTENSOR_NO_EXEC_CHECK
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) { return grads<B, A>{b, a}; }
 };
@@ -61,8 +79,13 @@ struct div_op : arithmetic<2> {
   static constexpr const char* name = "div";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 6u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
-    if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) return b == 0 ? decltype(a / b)(0) : a / b;
-    else return a / b;
+    if constexpr (ops::are_integers<A, B>) {
+      using V = ops::joint_t<A, B>;
+      const V x = static_cast<V>(a), y = static_cast<V>(b);
+      return y == 0 ? V(0) : std::is_signed_v<V> && y == static_cast<V>(-1) ? sub_op::primal(V(0), x) : static_cast<V>(x / y);  // lowest / -1 wraps
+    } else {
+      return a / b;
+    }
   }
   // y = a / b:  dy/da = 1 / b,  dy/db = -y / b
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B& b, const Y& y) {

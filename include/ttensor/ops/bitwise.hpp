@@ -31,25 +31,25 @@ struct bit_xor_op : elementwise<2> {
   }
   template <class... X> static constexpr auto partials(const X&...) { return grads<no_partial, no_partial>{{}, {}}; }
 };
-/// Counts must lie in [0, bits).
+/// Every bit leaves with a count outside of [0, bits): 0.
 struct shift_left_op : elementwise<2> {
   static constexpr const char* name = "shift_left";
   static constexpr bool differentiable = false;
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
     using V = ops::wider_t<A, B>;
     if constexpr (is_pack_v<V>) return V(a) << V(b);
-    else return static_cast<V>(a << b);
+    else return static_cast<std::uint64_t>(b) < 8 * sizeof(V) ? static_cast<V>(a << b) : V(0);
   }
   template <class... X> static constexpr auto partials(const X&...) { return grads<no_partial, no_partial>{{}, {}}; }
 };
-/// Counts must lie in [0, bits).
+/// Every bit leaves with a count outside of [0, bits): 0, and -1 for negative numbers.
 struct shift_right_op : elementwise<2> {
   static constexpr const char* name = "shift_right";
   static constexpr bool differentiable = false;
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
     using V = ops::wider_t<A, B>;
     if constexpr (is_pack_v<V>) return V(a) >> V(b);
-    else return static_cast<V>(a >> b);
+    else return static_cast<V>(static_cast<std::uint64_t>(b) < 8 * sizeof(V) ? a >> b : std::is_signed_v<V> ? a >> (8 * sizeof(V) - 1) : 0);
   }
   template <class... X> static constexpr auto partials(const X&...) { return grads<no_partial, no_partial>{{}, {}}; }
 };

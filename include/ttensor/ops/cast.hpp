@@ -12,7 +12,9 @@ template <class T> struct cast_op : elementwise<1> {
   template <class S> using result = reelem_t<S, T>;
   template <class... A> using operands = type_list<elem_t<scalar_t<A>>...>;
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {
-    if constexpr (is_pack_v<A>) {
+    if constexpr (is_complex_v<lane_t<A>> && std::is_same_v<T, bool>) {
+      return a != A(lane_t<A>(0));
+    } else if constexpr (is_pack_v<A>) {
       auto y = convert<compute_t<T>>(a);
       if constexpr (!std::is_same_v<compute_t<T>, T>) {  // computed in float, rounded to T
         T t[A::size];

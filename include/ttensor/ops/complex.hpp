@@ -66,13 +66,18 @@ struct imag_op : complex_part {
     else return static_cast<void>(a), grads{no_partial{}};
   }
 };
-/// arg(z + h) ~= arg(z) + real(-i h / z); 0 at 0
-struct arg_op : complex_part {
+/// arg(z + h) ~= arg(z) + real(-i h / z); 0 at 0. Of a real number: 0, pi where its sign is set, NaN for NaN.
+struct arg_op : real_elementwise<1> {
+  template <class S> using result = reelem_t<S, real_t<elem_t<S>>>;
   static constexpr const char* name = "arg";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_INLINE static constexpr auto primal(const A& a) {
     if constexpr (is_complex_value_v<A>) return math::arg(a);
-    else return ops::pick(a < A(lane_t<A>(0)), A(static_cast<lane_t<A>>(3.14159265358979323846)), A(lane_t<A>(0)));
+    else return ops::in_float([](const auto& x) {
+      using X = std::remove_cvref_t<decltype(x)>;
+      const X zero(lane_t<X>(0)), side = math::copysign(X(lane_t<X>(1)), x);
+      return ops::pick(x == x, ops::pick(side < zero, X(static_cast<lane_t<X>>(3.14159265358979323846)), zero), x);
+    }, a);
   }
   template <class A, class Y> TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
     if constexpr (is_complex_value_v<A>) {

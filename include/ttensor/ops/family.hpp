@@ -52,13 +52,27 @@ template <int Arity> struct arithmetic : elementwise<Arity> {
 template <class Family> struct of_reals : Family {
   template <class... A> using operands = typename ops::real_numbers<typename Family::template operands<A...>>::type;
 };
+namespace ops {
+/// What two operands are compared as. Integers in a type that holds both, C++ numbers too: u8 == -1 is false. Where there is none, each as it is.
+template <class A, class B, class X = elem_t<scalar_t<A>>, class Y = elem_t<scalar_t<B>>> consteval auto compared() {
+  if constexpr (std::is_same_v<X, Y> || !is_integer_v<X> || !is_integer_v<Y>) return expr::for_each_operand<expr::operand_elem_t<A, B>, A, B>{};
+  else if constexpr (is_integer_v<promote_t<X, Y>>) return type_list<promote_t<X, Y>, promote_t<X, Y>>{};
+  else return type_list<reduced_t<X>, reduced_t<Y>>{};
+}
+}  // namespace ops
 /// Comparisons and logic: a mask, no derivative.
 struct comparison : elementwise<2> {
+  template <class... A> using operands = decltype(ops::compared<A...>());
   static constexpr bool differentiable = false;
   static constexpr bool even = true;
   static constexpr unsigned reads(int) { return 0; }
   template <class... S> using result = join_chain_t<bool, S...>;
   template <class... X> static constexpr auto partials(const X&...) { return grads<no_partial, no_partial>{{}, {}}; }
+};
+
+/// The same of truth values: of numbers whether they are not 0.
+struct logic : comparison {
+  template <class... A> using operands = expr::for_each_operand<bool, A...>;
 };
 
 /// What an elementwise operator must supply: see elementwise.

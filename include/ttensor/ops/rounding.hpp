@@ -67,14 +67,16 @@ struct isnan_op : predicate {
 struct isinf_op : predicate {
   static constexpr const char* name = "isinf";
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {
-    if constexpr (ops::is_whole_v<A>) return a != a;
+    if constexpr (is_complex_value_v<A>) return primal(math::real(a)) || primal(math::imag(a));
+    else if constexpr (ops::is_whole_v<A>) return a != a;
     else return math::abs(a) == A(std::numeric_limits<lane_t<A>>::infinity());
   }
 };
 struct isfinite_op : predicate {
   static constexpr const char* name = "isfinite";
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {
-    if constexpr (ops::is_whole_v<A>) return a == a;
+    if constexpr (is_complex_value_v<A>) return primal(math::real(a)) && primal(math::imag(a));
+    else if constexpr (ops::is_whole_v<A>) return a == a;
     else return math::abs(a) < A(std::numeric_limits<lane_t<A>>::infinity());
   }
 };
@@ -113,7 +115,9 @@ struct remainder_op : of_reals<arithmetic<2>> {
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
     using V = ops::wider_t<A, B>;
     const V r = fmod_op::primal(V(a), V(b)), zero(lane_t<V>(0)), y(b);
-    return ops::pick((r != zero) && ((r < zero) != (y < zero)), V(r + y), r);
+    const V whole = ops::pick((r != zero) && ((r < zero) != (y < zero)), V(r + y), r);
+    if constexpr (ops::is_whole_v<V>) return whole;
+    else return ops::pick(r == zero, V(copysign_op::primal(zero, y)), whole);  // zeros have the sign of y too
   }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) {
     return grads{unit{}, ops::minus(apply<floor_op>(ops::over(a, b)))};

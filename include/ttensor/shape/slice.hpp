@@ -86,10 +86,11 @@ template <int R, int Q> void slice_one(const layout_map<R>& m, layout_map<Q>& r,
   const bool up = s.step > 0;
   const index_t a = place(s.start, up ? 0 : n - 1, up ? 0 : -1, up ? n : n - 1);
   const index_t b = place(s.stop, up ? n : -1, up ? 0 : -1, up ? n : n - 1);
-  const index_t count = up ? (b > a ? (b - a + s.step - 1) / s.step : 0) : (a > b ? (a - b - s.step - 1) / -s.step : 0);
+  const index_t count = up ? (b > a ? (b - a - 1) / s.step + 1 : 0) : (a > b ? 1 - (a - b - 1) / s.step : 0);  // of any step without overflow
   if (count > 0) r.offset += a * m.stride[c.from];
   r.extent[c.to] = count;
-  r.stride[c.to++] = s.step * m.stride[c.from++];
+  r.stride[c.to++] = count > 1 ? s.step * m.stride[c.from] : m.stride[c.from];
+  ++c.from;
 }
 template <int R, int Q, class I> requires is_index_v<I> void slice_one(const layout_map<R>& m, layout_map<Q>& r, slice_cursor& c, int, I i) {
   r.offset += normalize_index(static_cast<index_t>(i), m.extent[c.from], c.from, "slice") * m.stride[c.from];

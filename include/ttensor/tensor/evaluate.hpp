@@ -147,13 +147,14 @@ template <class S, int F> bool may_reuse(store<S>& out, const run::statement_pla
   out.cells([&](auto& cell) {
     const mem::block* b = cell.block();
     int held = 0;
+    if (!b) return static_cast<void>(reuse = false);
     for (int k = st.type.outs; k < st.type.planes; ++k) {
       if (st.holder[k] != b) continue;
       ++held;
       reuse = reuse && st.plane[k].ptr == static_cast<const char*>(const_cast<mem::block*>(b)->data());
       for (int d = 0; d < F; ++d) reuse = reuse && (st.extent[d] == 1 || (st.own[k][d] == st.extent[d] && st.plane[k].stride[d] == stride[d]));
     }
-    reuse = reuse && b && cell.size() == total && cell.unique_except(held);  // planes of a dual may be mapped differently
+    reuse = reuse && cell.size() == total && cell.unique_except(held);  // planes of a dual may be mapped differently
   });
   return reuse;
 }
@@ -266,7 +267,7 @@ template <class S, int R> TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>
     if (step->holds) {  // a whole_leaf
       mem::hold word;
       __builtin_memcpy(&word, at, sizeof word);
-      ptr[k] = static_cast<char*>(mem::block_of(word)->data());
+      ptr[k] = static_cast<char*>(mem::elements_of(word));
       __builtin_memcpy(own[k].v + R - step->count, at + sizeof word, static_cast<std::size_t>(step->count) * sizeof(index_t));
     }
     ++k;
@@ -298,7 +299,7 @@ template <class S, int R> TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>
     const auto stride = shape::row_major(own[k]);
     plane[k].ptr = ptr[k];
     for (int d = 0; d < R; ++d) plane[k].stride[d] = stride[d];
-    holder[k] = type.facts[k].uniform ? nullptr : reinterpret_cast<mem::block*>(ptr[k]) - 1;
+    holder[k] = type.facts[k].uniform ? nullptr : mem::block_before(ptr[k]);
   }
   run_into(out, extent, st, false);
 }

@@ -18,15 +18,18 @@ template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, s
   if constexpr (R == 0) return tensor<T, 0>(T(0));
   else return tensor<T, R>(dims<R>{{static_cast<index_t>(n)...}});
 }
-template <class T, int R> tensor<T, R> zeros(const dims<R>& e) { return tensor<T, R>(e); }
+template <class T, int R> tensor<T, R> zeros(const dims<R>& e) {
+  if constexpr (R == 0) return zeros<T>();
+  else return tensor<T, R>(e);
+}
 template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> ones(I... n) {
   return factory_detail::filled<T>(dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}}, T(1));
 }
 /// full<double>({2, 3}, 7.0)
-template <class T, std::size_t R> tensor<T, static_cast<int>(R)> full(const index_t (&n)[R], const T& v) {
-  return factory_detail::filled<T>(shape::listed(n), v);
+template <class T, std::size_t R, any_scalar V = T> tensor<T, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) {
+  return factory_detail::filled<T>(shape::listed(n), tensor_detail::weak_scalar<T>(v));
 }
-template <class T, int R> tensor<T, R> full(const dims<R>& e, const T& v) { return factory_detail::filled<T>(e, v); }
+template <class T, int R, any_scalar V = T> tensor<T, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<T>(e, tensor_detail::weak_scalar<T>(v)); }
 /// Elements are whatever the memory held: for outputs that are written at once.
 template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> uninitialized(I... n) {
   const dims<static_cast<int>(sizeof...(I))> e{{static_cast<index_t>(n)...}};
@@ -35,6 +38,15 @@ template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, s
 /// start, start + step, ... below stop; an empty tensor when there is none.
 template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   if (step == T(0)) raise<domain_error>("[arange] step 0; give a positive or negative step [TT-D01]");
+  if constexpr (is_integer_v<T>) {  // in 64 bits, which wrap: those of a double do not hold them
+    const auto bits = [](T x) { return static_cast<std::uint64_t>(x); };
+    const std::uint64_t span = step > T(0) ? (stop > start ? bits(stop) - bits(start) : 0) : stop < start ? bits(start) - bits(stop) : 0;
+    const std::uint64_t each = step > T(0) ? bits(step) : 0 - bits(step), count = span / each + (span % each != 0);
+    tensor<T, 1> t = uninitialized<T>(static_cast<index_t>(count >> 62 ? std::uint64_t(1) << 62 : count));
+    T* p = t.data();
+    for (std::uint64_t i = 0; i < count; ++i) p[i] = static_cast<T>(bits(start) + i * bits(step));
+    return t;
+  }
   const double span = (static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step);
   index_t n = span > 0x1p62 ? index_t(1) << 62 : span > 0 ? static_cast<index_t>(span) : 0;
   if (static_cast<double>(n) < span) ++n;

@@ -47,8 +47,9 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     }
     return *this;
   }
-  tensor& operator=(const T& v) {
-    for (T& x : v_) x = v;
+  template <any_scalar V> tensor& operator=(const V& v) {
+    const T value = tensor_detail::weak_scalar<T>(v);
+    for (T& x : v_) x = value;
     return *this;
   }
   template <class E> tensor& operator+=(const E& e) { return *this = *this + e; }
@@ -62,6 +63,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     std::memcpy(s.writable(), v_.v, sizeof(T) * static_cast<std::size_t>(N));
     return s;
   }
+  store<T> place() { return store<T>::of_object(v_.v, N); }  // for views that alias this object, which must stay alive
   fixed_leaf<T, Shape> as_leaf() const { return {v_}; }
 
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) constexpr T& operator()(I... i) & { return v_[index(i...)]; }

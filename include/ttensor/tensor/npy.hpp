@@ -76,11 +76,14 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   dims<R> e{};
   int rank = 0;
   index_t n = 1;
-  for (std::size_t i = 1; i < text.size() && text[i] != ')';) {
-    if (text[i] < '0' || text[i] > '9') {
+  std::size_t i = 1;
+  const char* const no_list = "has a shape that is no list of extents in parentheses";
+  while (i < text.size() && text[i] != ')') {
+    if (text[i] == ',' || text[i] == ' ' || text[i] == 'L') {  // 2L: Python 2
       ++i;
       continue;
     }
+    if (text[i] < '0' || text[i] > '9') npy_detail::bad(path, no_list);
     index_t x = 0;
     for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
       if (__builtin_mul_overflow(x, index_t(10), &x) || __builtin_add_overflow(x, index_t(text[i] - '0'), &x)) npy_detail::bad(path, "has an extent that is too large");
@@ -88,6 +91,7 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
     if (__builtin_mul_overflow(n, x, &n)) npy_detail::bad(path, "has a shape that is too large");
     ++rank;
   }
+  if (text[0] != '(' || i >= text.size()) npy_detail::bad(path, no_list);
   if (rank != R) npy_detail::bad(path, "has rank " + std::to_string(rank) + ", asked for " + std::to_string(R));
   // the file must hold the elements before memory for them is taken
   const long at = std::ftell(f.f);

@@ -75,6 +75,7 @@ TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_2)
 #undef TTENSOR_APPLY_2
 /// Of one complex number, as of arrays of them.
 template <complex_number Z> auto square(const Z& z) { return apply<square_op>(z); }
+template <complex_number Z> auto rsqrt(const Z& z) { return apply<rsqrt_op>(z); }
 template <complex_number Z> auto reciprocal(const Z& z) { return apply<reciprocal_op>(z); }
 /// Bitwise operators; of real numbers one sentence, and the answer of another operator, so that nothing follows it.
 template <class Op, class... A> TTENSOR_INLINE auto bitwise(A&&... a) {

@@ -1,6 +1,8 @@
 // Printing as NumPy prints: rows in brackets, columns aligned, the middle of long axes left out. Works on any stream that has
 // operator<< for strings, so it needs no stream header of its own.
 #pragma once
+#include <cstdio>
+#include <cstdlib>
 #include "array_op.hpp"
 
 TTENSOR_BEGIN
@@ -8,19 +10,31 @@ TTENSOR_BEGIN
 namespace print_detail {
 inline constexpr index_t summarize_above = 1000, edge = 3;  // elements; elements kept at each end of an axis
 
-TTENSOR_NOINLINE inline std::string number_text(double v, int digits) {
+/// The fewest digits that give v back as the number of `bits` significant bits that it is, at most 8 of them after the point.
+TTENSOR_NOINLINE inline std::string number_text(double v, int bits) {
   if (v != v) return "nan";  // whatever its sign
-  char b[40];
-  std::snprintf(b, sizeof b, "%.*g", digits, v);
+  if (v - v != 0) return v < 0 ? "-inf" : "inf";
+  char b[64];
+  double w = v;
+  int digits = 1;
+  for (; digits <= 17; ++digits) {
+    std::snprintf(b, sizeof b, "%.*e", digits - 1, v);
+    w = std::strtod(b, nullptr);
+    if ((bits == 53 ? w : bits == 24 ? static_cast<double>(std::strtof(b, nullptr)) : static_cast<double>(bits == 11 ? float(half(w)) : float(bfloat16(w)))) == v) break;
+  }
+  const int power = std::atoi(std::strchr(b, 'e') + 1);  // of the first digit
+  const bool scientific = v != 0 && (power >= 8 || power < -4);
+  const int wanted = scientific ? digits - 1 : digits - 1 - power, after = wanted < 0 ? 0 : wanted > 8 ? 8 : wanted;
+  std::snprintf(b, sizeof b, scientific ? "%#.*e" : "%#.*f", after, wanted > after ? v : w);
   std::string s = b;
-  if (s.find_first_not_of("-0123456789") == std::string::npos) s += '.';  // 2. is not an integer
-  return s;
+  const std::size_t e = s.find('e'), end = e == std::string::npos ? s.size() : e, last = s.find_last_not_of('0', end - 1);
+  return after > 0 ? s.erase(last + 1, end - last - 1) : s;
 }
 template <class T> std::string text(const T& v) {
   if constexpr (std::is_same_v<T, bool>) return v ? "true" : "false";
-  else if constexpr (is_complex_v<T>) return text(v.real()) + (v.imag() < 0 ? "-" : "+") + text(v.imag() < 0 ? -v.imag() : v.imag()) + "i";
+  else if constexpr (is_complex_v<T>) return text(v.real()) + (__builtin_signbit(v.imag()) && v.imag() == v.imag() ? "-" + text(-v.imag()) : "+" + text(v.imag())) + "i";
   else if constexpr (is_integer_v<T>) return std::to_string(v);
-  else if constexpr (is_floating_v<T>) return number_text(static_cast<double>(v), sizeof(T) <= 2 ? 4 : sizeof(T) == 4 ? 6 : 8);
+  else if constexpr (is_floating_v<T>) return number_text(static_cast<double>(v), number_traits<T>::precision_bits);
   else return "?";
 }
 /// Plain elements of an array of any kind.

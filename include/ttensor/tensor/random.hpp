@@ -82,14 +82,17 @@ template <class L, class I> requires std::is_integral_v<I> basic_rng<L> fold_in(
   return random_detail::child_key(key, random_detail::folds, static_cast<std::uint64_t>(i));
 }
 
-/// Uniform in [0, 1): every multiple of 2^-53 (float: 2^-24), equally likely.
+/// Uniform in [0, 1): every multiple of 2^-53 (float: 2^-24; half and bfloat16: that rounded down), equally likely.
 template <class T, int R, class L> auto uniform(const basic_rng<L>& key, const dims<R>& e) {
   static_assert(is_floating_v<T>, "ttensor: uniform<T> needs a floating T; use integers<T>(key, shape, low, high)");
   if constexpr (sizeof(T) >= 8)
     return random_detail::from_blocks<2, T>(key, e, [](const philox_block& b, T* p) { p[0] = uniform_double(b.x[0], b.x[1]), p[1] = uniform_double(b.x[2], b.x[3]); });
   else
     return random_detail::from_blocks<4, T>(key, e, [](const philox_block& b, T* p) {
-      for (int i = 0; i < 4; ++i) p[i] = static_cast<T>(uniform_float(b.x[i]));
+      for (int i = 0; i < 4; ++i) {
+        if constexpr (sizeof(T) == 2) p[i] = uniform_short<T>(b.x[i]);
+        else p[i] = uniform_float(b.x[i]);
+      }
     });
 }
 template <class T, std::size_t R, class L> auto uniform(const basic_rng<L>& key, const index_t (&n)[R]) { return uniform<T>(key, shape::listed(n)); }

@@ -16,6 +16,7 @@ template <class A, class F> auto remap(A&& a, F&& f) {
     constexpr int Q = decltype(m.extent)::size();
     using S = typename D::scalar;
     if constexpr (std::is_const_v<std::remove_reference_t<A>> || is_read_only<D>) return view_of<const S, Q>(a.elements().alias(), m);
+    else if constexpr (std::is_lvalue_reference_v<A> && requires { a.place(); }) return view_of<S, Q>(a.place(), m);
     else return view_of<S, Q>(a.elements().alias(), m);
   } else {
     auto l = array_detail::as_array(a);

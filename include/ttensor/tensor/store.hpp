@@ -38,6 +38,12 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     s.size_ = n;
     return s;
   }
+  /// The same of an object that has a name, such as a fixed tensor: written in place, but expressions get copies, so that they may outlive it.
+  static store of_object(T* p, index_t n) {
+    store s = borrowed(p, n);
+    s.read_by_copy_ = true;
+    return s;
+  }
   index_t size() const { return size_; }
   bool valid() const { return static_cast<bool>(cell_) || borrowed_; }
   bool is_borrowed() const { return borrowed_ != nullptr; }
@@ -54,12 +60,15 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     if (size_) std::memset(static_cast<void*>(writable()), 0, static_cast<std::size_t>(size_) * sizeof(T));
   }
   TTENSOR_INLINE snapshot<T> snap() const {
-    if (TTENSOR_UNLIKELY(!cell_)) return {{}, borrowed_};
+    if (TTENSOR_UNLIKELY(!cell_)) return read_by_copy_ ? copied() : snapshot<T>{{}, borrowed_};
     return {cell_.value(), static_cast<const T*>(cell_.data())};
   }
   TTENSOR_INLINE mem::hold hold() const { return TTENSOR_LIKELY(cell_) ? mem::hold_block(cell_.current()) : mem::no_hold; }
   /// For a leaf inside a tree, held once more for the tree's root.
-  TTENSOR_INLINE snapshot<T, false> bare() const { return {hold(), TTENSOR_LIKELY(cell_) ? static_cast<const T*>(cell_.data()) : borrowed_}; }
+  TTENSOR_INLINE snapshot<T, false> bare() const {
+    if (TTENSOR_LIKELY(cell_)) return {mem::hold_block(cell_.current()), static_cast<const T*>(cell_.data())};
+    return read_by_copy_ ? copied().release() : snapshot<T, false>{mem::no_hold, borrowed_};
+  }
   store alias() const { return *this; }
   TTENSOR_NOINLINE store value() const {
     if (TTENSOR_LIKELY(cell_)) return store(cell_.value(), size_);
@@ -96,9 +105,14 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     mem::block_ref old = cell_.detach(bytes);
     if (bytes) std::memcpy(cell_.data(), old.get()->data(), bytes);
   }
+  TTENSOR_NOINLINE snapshot<T> copied() const {
+    const store s = value();
+    return {s.cell_.value(), static_cast<const T*>(s.cell_.data())};
+  }
   mem::cell_ref cell_;
   T* borrowed_ = nullptr;
   index_t size_ = 0;
+  bool read_by_copy_ = false;
 };
 
 TTENSOR_END

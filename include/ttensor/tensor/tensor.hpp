@@ -7,6 +7,9 @@
 TTENSOR_BEGIN
 
 template <class S, int R> class view_of;
+struct remainder_op;
+struct shift_left_op;
+struct shift_right_op;
 
 #define TTENSOR_LEVEL_REMEDY /* the commonest cause first */                                                                  \
   "Make the parameter of the function that the transform was given auto: [](const auto& x) { ... }. Else declare the tensor " \
@@ -37,27 +40,34 @@ template <class S> class element {
   element& operator=(const element& o) & { value_ = o.value_; return *this; }
   element(const element&) = default;
   element(element&&) = default;
-  template <class V> TTENSOR_INLINE void operator+=(const V& v) && { write(static_cast<S&&>(value_) + v); }
-  template <class V> TTENSOR_INLINE void operator-=(const V& v) && { write(static_cast<S&&>(value_) - v); }
-  template <class V> TTENSOR_INLINE void operator*=(const V& v) && { write(static_cast<S&&>(value_) * v); }
-  template <class V> TTENSOR_INLINE void operator/=(const V& v) && { write(static_cast<S&&>(value_) / v); }
+  template <class V> TTENSOR_INLINE void operator+=(const V& v) && { write(with<add_op>(v)); }
+  template <class V> TTENSOR_INLINE void operator-=(const V& v) && { write(with<sub_op>(v)); }
+  template <class V> TTENSOR_INLINE void operator*=(const V& v) && { write(with<mul_op>(v)); }
+  template <class V> TTENSOR_INLINE void operator/=(const V& v) && { write(with<div_op>(v)); }
   S operator++() && requires(!std::is_same_v<S, bool>) { return stepped(1), static_cast<S&&>(value_); }
   S operator--() && requires(!std::is_same_v<S, bool>) { return stepped(-1), static_cast<S&&>(value_); }
   S operator++(int) && requires(!std::is_same_v<S, bool>) { const S was(value_); return stepped(1), was; }
   S operator--(int) && requires(!std::is_same_v<S, bool>) { const S was(value_); return stepped(-1), was; }
-  template <class V> requires is_integer_v<S> void operator%=(const V& v) && { write(value_ % v); }
+  template <class V> requires is_integer_v<S> void operator%=(const V& v) && { write(with<remainder_op>(v)); }
   template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) void operator&=(const V& v) && { write(value_ & v); }
   template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) void operator|=(const V& v) && { write(value_ | v); }
   template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) void operator^=(const V& v) && { write(value_ ^ v); }
-  template <class V> requires is_integer_v<S> void operator<<=(const V& v) && { write(value_ << v); }
-  template <class V> requires is_integer_v<S> void operator>>=(const V& v) && { write(value_ >> v); }
-  template <class V> element& operator+=(const V& v) & { value_ = fitted(value_ + v); return *this; }
-  template <class V> element& operator-=(const V& v) & { value_ = fitted(value_ - v); return *this; }
-  template <class V> element& operator*=(const V& v) & { value_ = fitted(value_ * v); return *this; }
-  template <class V> element& operator/=(const V& v) & { value_ = fitted(value_ / v); return *this; }
+  template <class V> requires is_integer_v<S> void operator<<=(const V& v) && { write(with<shift_left_op>(v)); }
+  template <class V> requires is_integer_v<S> void operator>>=(const V& v) && { write(with<shift_right_op>(v)); }
+  template <class V> element& operator+=(const V& v) & { value_ = fitted(with<add_op>(v)); return *this; }
+  template <class V> element& operator-=(const V& v) & { value_ = fitted(with<sub_op>(v)); return *this; }
+  template <class V> element& operator*=(const V& v) & { value_ = fitted(with<mul_op>(v)); return *this; }
+  template <class V> element& operator/=(const V& v) & { value_ = fitted(with<div_op>(v)); return *this; }
 
  private:
-  void stepped(int by) { value_ = fitted(value_ + by), store_->set(at_, value_); }
+  void stepped(int by) { value_ = fitted(with<add_op>(by)), store_->set(at_, value_); }
+  /// Op of the value and v, as of arrays: integers wrap and take the type of the element, x / 0 is 0.
+  template <class Op, class V> TTENSOR_INLINE auto with(const V& v) {
+    if constexpr (element_proxy<V>) return with<Op>(v.get());
+    else if constexpr (std::is_signed_v<S> && std::is_unsigned_v<V>) return apply<Op>(value_, static_cast<std::conditional_t<(sizeof(V) > sizeof(S)), std::int64_t, S>>(v));
+    else if constexpr (complex_number<S> && complex_number<V>) return apply<Op>(value_, S(v));
+    else return apply<Op>(static_cast<S&&>(value_), v);
+  }
   template <class V> TTENSOR_INLINE void write(V&& v) {
     if constexpr (requires { store<S>::discard(value_); }) store<S>::discard(value_);  // a read nobody used leaves no trace
     if constexpr (element_proxy<V>) store_->set(at_, fitted(v.get()));
@@ -66,7 +76,8 @@ template <class S> class element {
   template <class V> TTENSOR_INLINE static S fitted(V&& v) {
     static_assert(std::is_constructible_v<S, V>,
                   "ttensor: a value of a newer transform level is written into an element of a tensor that lacks that level. " TTENSOR_LEVEL_REMEDY);
-    return S(static_cast<V&&>(v));
+    if constexpr (cpp_number<V>) return expr::weak_number<S>(v);
+    else return S(static_cast<V&&>(v));
   }
   S value_;
   store<S>* store_;
@@ -104,12 +115,17 @@ template <class E, class S> inline constexpr bool assignable = [] {
   return depth_v<F> <= depth_v<S> || !is_differentiable_v<elem_t<F>>;
 }();
 template <class S, class E> void check_assignable() {
-  using F = scalar_t<E>;
   static_assert(assignable<E, S>,
                 "ttensor: a value of a newer transform level is written into a tensor whose element type lacks that level. " TTENSOR_LEVEL_REMEDY);
-  using P = promote_t<elem_t<S>, elem_t<F>>;
+  using P = typename decltype(expr::assigned<elem_t<S>, E>())::type;
   static_assert(std::is_same_v<P, elem_t<S>> || (std::is_same_v<elem_t<S>, half> || std::is_same_v<elem_t<S>, bfloat16>),
                 "ttensor: narrowing is never implicit: write to<T>(expression)");
+}
+/// A number that fills a tensor of S.
+template <class S, class V> S weak_scalar(const V& v) {
+  check_assignable<S, V>();
+  if constexpr (cpp_number<V>) return S(expr::weak_number<elem_t<S>>(v));
+  else return S(expr::plain(v));
 }
 /// The right side of a statement. A temporary is used in place, so that its leaves are the statement's only holders and the
 /// result may be written in place; an expression that has a name is copied and so keeps its snapshot.
@@ -235,7 +251,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   static constexpr int rank() { return R; }
   view_of(store<T> s, const layout_map<R>& m) : store_(static_cast<store<T>&&>(s)), map_(m) {}
   view_of(const view_of&) = default;
-  view_of(view_of&& v) noexcept : store_(static_cast<store<T>&&>(v.store_)), map_(v.map_) { v.map_.extent = {}; }
+  view_of(view_of&& v) noexcept : store_(static_cast<store<T>&&>(v.store_)), map_(v.map_) { v.map_ = {gone, {}, {}}; }
   view_of(view_of&& v) noexcept requires(R == 0) : store_(v.store_.alias()), map_(v.map_) {}  // has no extent that could say so
   template <class U> requires std::is_same_v<const U, S> view_of(const view_of<U, R>& v) : store_(v.elements().alias()), map_(v.map()) {}
   /// Of a whole tensor that has a name, as a(ellipsis) is; of a const one read only.
@@ -292,16 +308,18 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
 
  private:
   template <class E> void assign(E&& e) const {
-    if (!store_.valid()) tensor_detail::gone_view();
+    if (map_.offset == gone) tensor_detail::gone_view();
     auto&& x = tensor_detail::as_elem<T>(static_cast<E&&>(e));
     auto shape = map_.extent;
     static_assert(rank_v<decltype(x)> <= R, "ttensor: the right side has more axes than the view it is assigned to");
     if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
+    if (!store_.valid()) return;  // of a tensor that never had elements
     if constexpr (requires { statement_rule<T>::assign_region_last(store_, map_, x); }) statement_rule<T>::assign_region_last(store_, map_, x);
     else statement_rule<T>::assign_region(store_, map_, expr::tree(x));
     if constexpr (!std::is_lvalue_reference_v<E> && requires { e.give_up(); }) e.give_up();  // its elements may be those that were written
   }
+  static constexpr index_t gone = std::numeric_limits<index_t>::min();  // the offset of a view that was moved from
   mutable store<T> store_;  // a const view is written through too
   layout_map<R> map_;
 };
@@ -376,6 +394,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     (*this)(ellipsis) = v;
     return *this;
   }
+  template <class E> requires(cpp_number<E> && R == 0 && !std::is_same_v<E, S>) tensor& operator=(const E& v) { return *this = tensor(tensor_detail::weak_scalar<S>(v)); }
   template <class E> tensor& operator+=(E&& e) { return accumulate(*this + static_cast<E&&>(e)); }
   template <class E> tensor& operator-=(E&& e) { return accumulate(*this - static_cast<E&&>(e)); }
   template <class E> tensor& operator*=(E&& e) { return accumulate(*this * static_cast<E&&>(e)); }

@@ -1,0 +1,258 @@
+// What differed from NumPy once: faults that a comparison of random programs with NumPy found.
+#include <doctest/doctest.h>
+
+#include <climits>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <utility>
+#include <ttensor/all.hpp>
+
+namespace tt = ttensor;
+using tt::half;
+using i8 = std::int8_t;
+using u8 = std::uint8_t;
+using i64 = std::int64_t;
+using u64 = std::uint64_t;
+using c64 = std::complex<float>;
+using c128 = std::complex<double>;
+template <class T> using vec = tt::tensor<T, 1>;
+
+TEST_CASE("C++ numbers are weak where they are assigned") {
+  const double variable = 0.1;
+  vec<float> v(3);
+  v = variable;
+  CHECK(tt::all(v == 0.1f));
+  v(tt::all) = 1;
+  v(tt::range(0, 2)) *= 2.5;
+  v(2) = 0.5;
+  v(2) += 1;
+  CHECK(tt::all(v == vec<float>{2.5f, 2.5f, 1.5f}));
+  vec<i8> w(3);
+  w = 5;
+  w += 1;
+  w(tt::all) += 2L;
+  w(0) = 7L;
+  w(1) += 1u;
+  CHECK(tt::all(w == vec<i8>{7, 9, 8}));
+  vec<c64> z(2);
+  z = variable;
+  z(tt::all) += 1;
+  z(0) = 2;
+  z(0) += 0.5;
+  CHECK(z(0) == c64(2.5f));
+  CHECK(z(1) == c64(1.1f));
+  vec<half> h(2);
+  h = variable;
+  h(1) += 2;
+  CHECK(tt::all(h == vec<half>{half(0.1), half(0.1) + half(2)}));
+  CHECK(tt::all(tt::full<float>({2}, variable) == 0.1f));
+  CHECK(tt::all(tt::full<i8>(w.shape(), 5L) == 5));
+  tt::fixed<float, 2> f;
+  f = variable;
+  f += 1;
+  CHECK(f(1) == 0.1f + 1);
+  tt::tensor<c64, 0> r;
+  r = 2;
+  CHECK(c64(r) == c64(2));
+  tt::tensor<float, 0> s;
+  s = variable;
+  CHECK(float(s) == 0.1f);
+  const float slope = tt::grad([&](const auto& x) {
+    tt::tensor<tt::scalar_t<decltype(x)>, 1> y(3);
+    y = variable;
+    y += x;
+    y(0) = x * x;
+    y(1) = 3;
+    return sum(y);
+  })(2.0f);
+  CHECK(slope == 5);
+}
+TEST_CASE("compound assignment to elements does what the operator does") {
+  vec<int> a{1, 2, -7, INT_MAX, INT_MIN, -6};
+  a(0) /= 0;
+  a(1) %= 0;
+  a(2) %= 2;
+  a(3) += 1;
+  a(4) /= -1;
+  a(5) /= 2u;
+  CHECK(tt::all(a == vec<int>{0, 0, 1, INT_MIN, INT_MIN, -3}));
+  a(3)--;
+  a(0) -= 5u;
+  auto named = a(3);
+  named += 5;
+  CHECK(a(3) == INT_MAX);
+  CHECK(a(0) == -5);
+  CHECK(named == INT_MIN + 4);
+  vec<c128> y(2);
+  y(1) += 1;
+  y(1) *= 2.5;
+  y(0) -= c128(0, 1);
+  CHECK(y(0) == c128(0, -1));
+  CHECK(y(1) == 2.5);
+}
+TEST_CASE("integers wrap, in reductions too") {
+  const vec<i64> x{INT64_MAX, 3, 5};
+  CHECK(prod(x) == i64(u64(INT64_MAX) * 15));
+  CHECK(sum(x) == INT64_MIN + 7);
+  CHECK(tt::eval(square(x))(0) == 1);
+  const vec<i8> c{100, -128, 5};
+  CHECK(tt::all((c + c) / 2 == vec<i8>{-28, 0, 5}));
+  CHECK(tt::all(-c / -1 == vec<i8>{100, -128, 5}));
+}
+TEST_CASE_TEMPLATE("a default-constructed tensor is empty everywhere", T, double, half) {
+  vec<T> e, g;
+  e = 5;
+  e(tt::all) = 1;
+  e(tt::range(0, 3)) = e;
+  e += 5;
+  g = e * e + e;
+  for (auto x : e) static_cast<void>(x);
+  swap(e(tt::all), g(tt::all));
+  CHECK(e.size() == 0);
+  CHECK(sum(e) == 0);
+  CHECK(sum(e * g) == 0);
+  CHECK(tt::all(e == g));
+  CHECK_THROWS_AS(tt::max(e), tt::error);
+  tt::view_of<T, 1> v = e;
+  v = 3;
+  v += v;
+  tt::tensor<T, 2> m;
+  m(tt::all, tt::range(0, 3)) += 2;
+  m += transpose(m);
+  flip(m, 0) = 1;
+  flatten(m) = 2;
+  for (auto row : m) row = 1;
+  CHECK(sum(m, 0).size() == 0);
+  CHECK(matmul(m, m).shape() == tt::dims<2>{{0, 0}});
+  vec<T> taken(std::move(e));
+  e = 2;  // empty again
+  CHECK(e.size() == 0);
+  e = vec<T>{1, 2};
+  e = taken;
+  CHECK(e.size() == 0);
+  tt::tensor<T, 0> one;  // one element, which is 0
+  one += 1;
+  CHECK(T(one) == T(1));
+  if constexpr (std::is_same_v<T, double>) {
+    const auto f = [](const auto& x) {
+      tt::tensor<tt::scalar_t<decltype(x)>, 1> y;
+      y = 5;
+      y(tt::all) = x;
+      y += x;
+      return sum(y * y) + x;
+    };
+    CHECK(tt::grad(f)(2.0) == 1);
+    CHECK(tt::all(tt::vmap(f)(vec<double>{1, 2}) == vec<double>{1, 2}));
+    CHECK(tt::jvp(f, 2.0, 1.0).y_dot == 1);
+  }
+}
+TEST_CASE_TEMPLATE("&& || ! of numbers are those of x != 0", T, int, u8, double, half) {
+  const vec<T> x{T(0), T(1), T(2), T(0), T(3)}, y{T(0), T(0), T(5), T(1), T(2)};
+  CHECK(tt::all((x && y) == vec<bool>{false, false, true, false, true}));
+  CHECK(tt::all((x || y) == vec<bool>{false, true, true, true, true}));
+  const vec<bool> zeros{true, false, false, true, false};
+  CHECK(tt::all((!x) == zeros));
+  CHECK(tt::all((x && 1) == (x > T(0))));
+  if constexpr (std::is_same_v<T, double>) {
+    CHECK(tt::all(vec<T>{NAN} && vec<c128>{c128(0, 1)}));
+    const auto f = [](const auto& t) { return sum(where(t && (t > 1.0), t * t, 0.0) + where(!t || t > 2.0, t, 1.0)); };
+    const vec<T> v{0, 1, 2, 3};
+    CHECK(tt::all(tt::grad(f)(v) == vec<T>{1, 0, 4, 7}));
+    CHECK(tt::jvp(f, v, v).y_dot == 29);
+    CHECK(tt::all(tt::vmap(tt::grad([](const auto& t) { return where(t && t, t * t, 0.0); }))(v) == 2.0 * v));
+  }
+}
+TEST_CASE("arg of real numbers, tests and rsqrt of complex ones") {
+  const double pi = std::acos(-1.0), inf = INFINITY;
+  CHECK(tt::all(arg(vec<int>{-1, 1, 0}) == vec<double>{pi, 0, 0}));
+  for (int n : {1, 9}) {  // lanes and tails
+    CHECK(tt::all(isnan(arg(tt::full<double>({n}, -double(NAN))))));
+    CHECK(tt::all(arg(tt::full<double>({n}, -0.0)) == pi));
+    CHECK(tt::all(arg(tt::full<float>({n}, 0.0)) == 0));
+  }
+  const vec<c128> z{c128(1, 2), c128(inf, 0), c128(0, -inf), c128(NAN, 0), c128(NAN, inf), c128(1.5e308, 1.5e308)};
+  CHECK(tt::all(isinf(z) == vec<bool>{false, true, true, false, true, false}));
+  CHECK(tt::all(isnan(z) == vec<bool>{false, false, false, true, true, false}));
+  CHECK(tt::all(isfinite(z) == vec<bool>{true, false, false, false, false, true}));
+  CHECK(tt::max(abs(rsqrt(vec<c128>{c128(4), c128(0, 2), c128(-1)}) - vec<c128>{c128(0.5), c128(0.5, -0.5), c128(0, -1)})) < 1e-15);
+  CHECK(tt::rsqrt(c128(4)) == 0.5);
+  const c128 w(1, 2), slope = tt::grad([](const auto& t) { return sum(real(rsqrt(t))); })(vec<c128>{w})(0);
+  CHECK(std::abs(slope - std::conj(-0.5 / (w * std::sqrt(w)))) < 1e-15);
+}
+template <class A, class B> int wrong_comparisons(A x, B y) {
+  int wrong = 0;
+  for (int n : {1, 19}) {  // tails and lanes
+    auto a = tt::full<A>({n}, x);
+    const auto b = tt::full<B>({n}, y);
+#define CHECK_COMPARISON(sign, function)                                                                                    \
+  wrong += tt::any((a sign b) != std::function(x, y)) + tt::any((a sign y) != std::function(x, y)) + tt::any((x sign b) != std::function(x, y)) + ((a(0) sign y) != std::function(x, y));
+    CHECK_COMPARISON(==, cmp_equal)
+    CHECK_COMPARISON(!=, cmp_not_equal)
+    CHECK_COMPARISON(<, cmp_less)
+    CHECK_COMPARISON(<=, cmp_less_equal)
+    CHECK_COMPARISON(>, cmp_greater)
+    CHECK_COMPARISON(>=, cmp_greater_equal)
+  }
+  return wrong;
+}
+TEST_CASE("integers of all types are compared exactly") {
+  for (const int y : {-1, 0, 44, 255, 300}) CHECK(wrong_comparisons(u8(44), y) == 0);
+  for (const unsigned y : {0u, 7u, 3000000000u, UINT_MAX}) CHECK(wrong_comparisons(-1, y) + wrong_comparisons(7, y) == 0);
+  for (const u64 y : {u64(0), u64(1) << 53, (u64(1) << 53) + 1, u64(INT64_MAX), UINT64_MAX})
+    for (const i64 x : {i64(-1), i64(1) << 53, (i64(1) << 53) + 1, INT64_MAX, INT64_MIN}) CHECK(wrong_comparisons(x, y) + wrong_comparisons(y, x) == 0);
+  CHECK(wrong_comparisons(UINT64_MAX, -1) == 0);
+  CHECK(tt::all(tt::vmap([](const auto& x) { return x < u64(5); })(vec<i64>{-1, 4})));
+}
+TEST_CASE("ranges of integers are computed in integers") {
+  const i64 far = i64(1) << 60;
+  CHECK(tt::all(tt::arange<i64>(far, far + 3) == vec<i64>{far, far + 1, far + 2}));
+  CHECK(tt::all(tt::arange<i64>(INT64_MAX - 1, INT64_MIN, INT64_MIN + 1) == vec<i64>{INT64_MAX - 1, -1}));
+  CHECK(tt::all(tt::arange<u64>(UINT64_MAX - 1, UINT64_MAX) == UINT64_MAX - 1));
+  CHECK(tt::all(tt::arange(7, 0, -3) == vec<int>{7, 4, 1}));
+  CHECK(tt::all(tt::arange<i8>(-128, 127, 100) == vec<i8>{-128, -28, 72}));
+  CHECK(tt::arange(5, 5).size() + tt::arange(5, 4).size() + tt::arange(4, 5, -1).size() == 0);
+  CHECK_THROWS_AS(tt::arange<u64>(0, UINT64_MAX), tt::shape_error);
+  tt::tensor<int, 2> a(3, 4);
+  for (int k = 0; k < 3; ++k) a(k) = tt::arange(4) + 4 * k;
+  CHECK(tt::all(a(tt::range(1, 3, INT64_MAX), 0) == 4));
+  CHECK(a(tt::range(0, 3, INT64_MAX)).shape() == tt::dims<2>{{1, 4}});
+  CHECK(tt::all(a(0, tt::range(tt::end, tt::end, INT64_MIN)) == 3));
+  CHECK(tt::all(a(0, tt::range(tt::end, 0, -2)) == vec<int>{3, 1}));
+  CHECK(tt::all(a(0, tt::range(0, 4, 3)) == vec<int>{0, 3}));
+  CHECK(tt::zeros<double>(tt::zeros<int>().shape())() == 0);
+  CHECK(tt::full<double>(tt::dims<0>{}, 2)() == 2);
+}
+TEST_CASE_TEMPLATE("a remainder of zero has the sign of the divisor", T, double, float, half) {
+  for (int n : {1, 19}) {
+    const auto zero = [&](double x, double y) { return tt::eval(copysign(vec<T>(tt::full<T>({n}, 1)), tt::full<T>({n}, x) % tt::full<T>({n}, y))); };
+    CHECK(tt::all(zero(-4, 2) == 1));
+    CHECK(tt::all(zero(4, -2) == -1));
+    CHECK(tt::all(zero(0, -1) == -1));
+    CHECK(tt::all(zero(-0.0, 1) == 1));
+    CHECK(tt::all(tt::full<T>({n}, -3) % T(2) == 1));
+    CHECK(tt::all(remainder(tt::full<T>({n}, 3), T(-2)) == -1));
+  }
+}
+TEST_CASE_TEMPLATE("uniform numbers of 16 bits are below 1", T, half, tt::bfloat16) {
+  const auto x = tt::uniform<T>(tt::rng(7), {100000});
+  CHECK(float(tt::max(x)) == 1 - std::ldexp(1.0f, -std::numeric_limits<T>::digits));
+  CHECK(tt::min(tt::to<float>(x)) >= 0);
+  CHECK(tt::all(abs(tt::to<float>(x) - tt::uniform<float>(tt::rng(7), {100000})) < float(std::numeric_limits<T>::epsilon())));
+}
+TEST_CASE_TEMPLATE("shifts by any count", T, i8, u8, int, u64) {
+  constexpr int bits = 8 * sizeof(T);
+  int wrong = 0;
+  for (int n : {1, 71})
+    for (const T x : {T(1), T(-1), T(100), std::numeric_limits<T>::min(), std::numeric_limits<T>::max()})
+      for (const T c : {T(0), T(1), T(bits - 1), T(bits), T(bits + 1), T(-1), T(-bits), std::numeric_limits<T>::min(), std::numeric_limits<T>::max()}) {
+        const bool out = c < T(0) || c >= T(bits);
+        const T left = out ? T(0) : static_cast<T>(static_cast<u64>(x) << c), right = out ? static_cast<T>(x < T(0) ? -1 : 0) : static_cast<T>(x >> c);
+        auto a = tt::full<T>({n}, x), b = tt::full<T>({n}, c);
+        wrong += !tt::all((a << b) == left) + !tt::all((a >> b) == right) + !tt::all((a << c) == left) + !tt::all((a >> c) == right);
+        wrong += (a(0) << c) != left || (a(0) >> b(0)) != right;
+        a(0) >>= c;
+        wrong += a(0) != right;
+      }
+  CHECK(wrong == 0);
+}
