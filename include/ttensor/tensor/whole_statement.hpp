@@ -1,0 +1,225 @@
+// Statements of numbers over whole tensors of numbers, decided from pointers and extents: short ones of up to 8 arrays in registers, others in one
+// function for all. Only what does not fit becomes planes.
+#pragma once
+#include "plane_statement.hpp"
+
+TTENSOR_BEGIN
+
+/// What a statement needs to know of leaves that are numbers and whole tensors of numbers: where their elements are, and their extents.
+template <class L> inline constexpr bool fits_whole_v = is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0;
+template <class T, int R> inline constexpr bool fits_whole_v<whole_leaf<T, R>> = true;
+template <class... L> constexpr bool all_fit_whole(type_list<L...>) { return (fits_whole_v<L> && ...); }
+template <class E> concept whole_tree = expr::shows_shape_v<E> && all_fit_whole(leaves_of_t<E>{});
+
+namespace eval_detail {
+/// Whether the names that the second program merges are one array each; word[0] is the result.
+template <class Names> TTENSOR_INLINE bool names_agree(const mem::hold* word) {  // no loop: the words stay in registers
+  return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+    return ((Names::same.v[K] == K || word[1 + K] == word[1 + Names::same.v[K]]) && ...);
+  }(std::make_integer_sequence<int, Names::same.size()>{});
+}
+/// Whether the memory of `out` may be written when the statement has these holds on it. One a number of arrays, by value.
+template <class S, class... H> TTENSOR_NOINLINE bool only_held_by(const store<S>& out, H... h) {
+  const auto to = reinterpret_cast<mem::hold>(out.block());
+  return out.unique_except((0 + ... + int(h == to)));
+}
+}  // namespace eval_detail
+/// Operands of a statement of whole tensors and numbers, as words that fit registers.
+template <int R, class Leaves> struct flat_operands;
+template <int R, class... L> struct flat_operands<R, type_list<L...>> {
+  static constexpr int planes = 1 + static_cast<int>(sizeof...(L)), arrays = (0 + ... + int(!is_scalar_leaf_v<L>));
+  static constexpr bool same_rank = ((is_scalar_leaf_v<L> || L::rank == R) && ...);
+  static constexpr bool is_number[planes] = {false, is_scalar_leaf_v<L>...};
+  mem::hold word[planes];  // of arrays; 0: of the result
+  dims<R> extent{};        // of the first array
+  mem::hold differs = 0;   // 0: all arrays have that extent and are held in the common way. One word, so that it is one branch
+  // Copies: with an address of its numbers the whole expression would be in memory; for the same reason they are not a part of this.
+  struct alignas(16) number_bytes { char bytes[16]; };
+  using numbers = number_bytes[planes];
+
+  template <class E> TTENSOR_INLINE flat_operands(const E& e, numbers& copies) {
+    static_assert(same_rank);
+    mem::hold marks = 0;
+    bool any = false;
+    int k = 1;
+    word[0] = 0;
+    e.leaves([&]<class A>(const A& l) __attribute__((always_inline)) {
+      if constexpr (is_scalar_leaf_v<A>) {
+        static_assert(sizeof(l.value) <= sizeof(number_bytes));
+        __builtin_memcpy(copies[k].bytes, &l.value, sizeof(l.value));
+      } else {
+        word[k] = l.block.word;
+        marks |= l.block.word;
+        if (any) differs |= difference(l.extent);
+        else extent = l.extent;
+        any = true;
+      }
+      ++k;
+    });
+    differs |= marks & mem::hold_marks;
+  }
+  TTENSOR_INLINE mem::hold difference(const dims<R>& other) const {
+    mem::hold x = 0;
+    for (int d = 0; d < R; ++d) x |= static_cast<mem::hold>(other[d] ^ extent[d]);
+    return x;
+  }
+  /// Row::run over n elements. The addresses of arrays follow from their words, which have no marks.
+  template <class Row> TTENSOR_INLINE auto call(numbers& copies, index_t n) const {
+    return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+      char* const at[] = {(is_number[K] ? copies[K].bytes : reinterpret_cast<char*>(word[K] + sizeof(mem::block)))...};
+      return Row::run(at, n);
+    }(std::make_integer_sequence<int, planes>{});
+  }
+};
+namespace eval_detail {
+/// out = a statement of whole operands, which stand in `tree` where type.steps says.
+template <class S, int R> TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::statement_type& type, const void* tree) {
+  char* ptr[run::max_planes];
+  dims<R> own[run::max_planes];
+  const expr::shape_step* step = type.steps;
+  for (int k = 1; k < type.planes; ++step) {
+    if (step->name) continue;
+    const char* at = static_cast<const char*>(tree) + step->offset;
+    ptr[k] = const_cast<char*>(at);
+    own[k] = ones<R>();
+    if (step->holds) {  // a whole_leaf
+      mem::hold word;
+      __builtin_memcpy(&word, at, sizeof word);
+      ptr[k] = static_cast<char*>(mem::elements_of(word));
+      __builtin_memcpy(own[k].v + R - step->count, at + sizeof word, static_cast<std::size_t>(step->count) * sizeof(index_t));
+    }
+    ++k;
+  }
+  run::cursor c[run::max_planes];
+  c[0] = {out.memory(), type.lanes * static_cast<index_t>(sizeof(S))};
+  bool same = true;
+  int held = 0;
+  for (int k = 1; k < type.planes; ++k) {
+    c[k] = {ptr[k], type.facts[k].uniform ? 0 : index_t(type.lanes) * type.facts[k].bytes};
+    if (type.facts[k].uniform) continue;
+    same = same && own[k] == extent;
+    held += ptr[k] == c[0].ptr;
+  }
+  bool merges = type.merged != nullptr;
+  for (int k = 1; k < type.planes && merges; ++k) merges = ptr[k] == ptr[type.same[k]];
+  if (TTENSOR_LIKELY(same && out.unique_except(held))) {
+    run::launch_flat(merges ? type.merged : type.kernel, c, type.planes, type.lanes, shape::size(extent), type.cost);
+    ++counts.loops;
+    return;
+  }
+  run::statement_type chosen = type;
+  for (int k = 1; k < type.planes && merges; ++k) merges = own[k] == own[type.same[k]];
+  if (merges) chosen.kernel = type.merged;
+  run::nest_plane plane[run::max_planes];
+  mem::block* holder[run::max_planes];
+  run::statement_planes<R> st{chosen, plane, holder, own};
+  for (int k = 1; k < type.planes; ++k) {
+    const auto stride = shape::row_major(own[k]);
+    plane[k].ptr = ptr[k];
+    for (int d = 0; d < R; ++d) plane[k].stride[d] = stride[d];
+    holder[k] = type.facts[k].uniform ? nullptr : mem::block_before(ptr[k]);
+  }
+  run_into(out, extent, st, false);
+}
+}  // namespace eval_detail
+
+/// Statements of numbers over whole tensors of numbers.
+template <class S, class E> struct whole_statement {
+  using types = statement<S, E>;
+  using kernel = typename types::kernel;
+  using names = merged<E>;
+  static constexpr int R = E::rank, planes = types::planes;
+  static constexpr auto same = [] {  // by plane
+    array<int, planes> s{};
+    for (int k = 1; k < planes && names::exists; ++k) s[k] = 1 + names::same[k - 1];
+    return s;
+  }();
+  using merged_loop = typename types::template with<leaves_of_t<E>>::template loop<typename names::program>;
+  static constexpr run::rows_kernel merged_kernel() {
+    if constexpr (names::exists) return merged_loop::launch;
+    else return nullptr;
+  }
+  static constexpr run::statement_type constants{kernel::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged_kernel(), same.v};
+  static_assert(expr::begins_with_hold_v<E>);
+  static constexpr bool is_short = [] {
+    using operands = flat_operands<R, leaves_of_t<E>>;
+    if constexpr (kernel::unroll > 0) return operands::arrays <= 8 && operands::same_rank;
+    else return false;
+  }();
+  struct in_registers {  // a class: long statements have no such way
+    using operands = flat_operands<R, leaves_of_t<E>>;
+    /// Short statements of few arrays that all have the shape of the result: one call of the loop, decided in registers.
+    template <bool UseUp> TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
+      typename operands::numbers numbers;
+      operands o(e, numbers);
+      if (TTENSOR_UNLIKELY((o.differs | o.difference(extent)) != 0)) return false;
+      if (TTENSOR_UNLIKELY(!out.alone()) && !may_write(out, o, array_planes{})) return false;
+      o.word[0] = reinterpret_cast<mem::hold>(out.block());
+      index_t n = shape::size(extent);
+      if (n < kernel::N) {
+        if (!kernel::pads || n == 0) return false;
+        n = kernel::N;
+      }
+      if (run::threads_for(n * kernel::cost) > 1) return false;
+      ++counts.loops;
+      if constexpr (names::exists)
+        if (TTENSOR_LIKELY(eval_detail::names_agree<names>(o.word))) {
+          o.template call<typename merged_loop::row>(numbers, n);
+          if constexpr (UseUp) drop_merged(o, distinct{});
+          return true;
+        }
+      o.template call<typename kernel::row>(numbers, n);
+      if constexpr (UseUp) drop_each(o, array_planes{});
+      return true;
+    }
+
+   private:
+    // Its holds are dropped here, where they are known to be of the common kind and which of them are of one block.
+    template <bool Distinct> static constexpr selection<planes> chosen = [] {
+      selection<planes> s;
+      for (int k = 1; k < planes; ++k)
+        if (!operands::is_number[k] && !(Distinct && names::exists && same.v[k] != k)) s.add(k);
+      return s;
+    }();
+    using array_planes = list_of<chosen<false>>;
+    using distinct = list_of<chosen<true>>;
+    static constexpr int named(int plane) {
+      int n = 0;
+      for (int k = 1; k < planes; ++k) n += same.v[k] == plane;
+      return n;
+    }
+    template <int... K> TTENSOR_INLINE static void drop_merged(const operands& o, int_list<K...>) { mem::drop_each(mem::holds{o.word[K], named(K)}...); }
+    template <int... K> TTENSOR_INLINE static void drop_each(const operands& o, int_list<K...>) { mem::drop_each(mem::one_hold{o.word[K]}...); }
+    template <int... K> TTENSOR_INLINE static bool may_write(const store<S>& out, const operands& o, int_list<K...>) { return out.block() && eval_detail::only_held_by(out, o.word[K]...); }
+  };
+  TTENSOR_NOINLINE static void planned(store<S>& out, dims<R>& extent, const E e) {  // a copy: the expression may live in registers
+    eval_detail::run_whole<S, R>(out, extent, constants, &e);
+  }
+  TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, const E& e) {
+    if constexpr (is_short) {
+      if (TTENSOR_UNLIKELY(!in_registers::template run<false>(out, extent, e))) planned(out, extent, e);
+    } else {
+      eval_detail::run_whole<S, R>(out, extent, constants, __builtin_addressof(e));
+    }
+  }
+  /// The same of an expression that is not used again.
+  TTENSOR_INLINE static void assign_last(store<S>& out, dims<R>& extent, owned<E>& e) {
+    const E& t = expr::tree(e);
+    if constexpr (is_short) {
+      if (TTENSOR_LIKELY(in_registers::template run<true>(out, extent, t))) {
+        e.live = false;
+        return;
+      }
+      planned(out, extent, t);
+      e.give_up();  // its elements may be those that were written
+    } else {
+      struct guard {
+        owned<E>& e;
+        ~guard() { e.give_up_in_place(); }
+      } const used_up{e};
+      assign(out, extent, t);
+    }
+  }
+};
+
+TTENSOR_END
