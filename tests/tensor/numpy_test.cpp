@@ -256,3 +256,10 @@ TEST_CASE_TEMPLATE("shifts by any count", T, i8, u8, int, u64) {
       }
   CHECK(wrong == 0);
 }
+TEST_CASE("bounds of clamp that the integers do not reach") {
+  const tt::tensor<std::uint8_t, 1> u{200, 100, 3};
+  const tt::tensor<std::int8_t, 1> s{-128, 100, 127};
+  CHECK(tt::all(clamp(u, -5, 300) == u));
+  CHECK(tt::all(clamp(s, -5, 300) == tt::tensor<int, 1>{-5, 100, 127}));
+  CHECK(tt::all(clamp(u, 50, 150) == tt::tensor<int, 1>{150, 100, 50}));
+}

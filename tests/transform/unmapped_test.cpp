@@ -116,3 +116,11 @@ TEST_CASE("Poisson regression: counts are integers") {
   CHECK(near(tt::hessian(loss)(w), curvature));
   CHECK(near(tt::jacrev(tt::grad(loss))(w), curvature));
 }
+TEST_CASE("eye and to of the argument's own scalar") {
+  const auto h = tt::hessian([](const auto& x) {
+    using T = tt::scalar_t<decltype(x)>;
+    const auto p = matmul(tt::eye<T>(2), x);
+    return sum(p * p * tt::to<T>(tensor<double, 1>{2, 3})) + tt::to<T>(1.0) * sum(x);
+  })(tensor<double, 1>{1, 2});
+  CHECK(tt::all(h == tensor<double, 2>{{4, 0}, {0, 6}}));
+}

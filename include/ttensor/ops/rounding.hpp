@@ -64,10 +64,11 @@ struct isnan_op : predicate {
   static constexpr const char* name = "isnan";
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return a != a; }
 };
+struct imag_op;
 struct isinf_op : predicate {
   static constexpr const char* name = "isinf";
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {
-    if constexpr (is_complex_value_v<A>) return primal(math::real(a)) || primal(math::imag(a));
+    if constexpr (is_complex_value_v<A>) return primal(apply<real_op>(a)) || primal(apply<imag_op>(a));
     else if constexpr (ops::is_whole_v<A>) return a != a;
     else return math::abs(a) == A(std::numeric_limits<lane_t<A>>::infinity());
   }
@@ -75,7 +76,7 @@ struct isinf_op : predicate {
 struct isfinite_op : predicate {
   static constexpr const char* name = "isfinite";
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {
-    if constexpr (is_complex_value_v<A>) return primal(math::real(a)) && primal(math::imag(a));
+    if constexpr (is_complex_value_v<A>) return primal(apply<real_op>(a)) && primal(apply<imag_op>(a));
     else if constexpr (ops::is_whole_v<A>) return a == a;
     else return math::abs(a) < A(std::numeric_limits<lane_t<A>>::infinity());
   }

@@ -73,10 +73,14 @@ template <class T> tensor<T, 1> linspace(T a, T b, index_t n) {
 }
 /// Identity matrix.
 template <class T> tensor<T, 2> eye(index_t n) {
-  tensor<T, 2> t(n, n);
-  T* p = t.data();
-  for (index_t i = 0; i < n; ++i) p[i * n + i] = T(1);
-  return t;
+  if constexpr (is_kind_v<T>) {
+    return tensor<T, 2>(eye<elem_t<T>>(n));
+  } else {
+    tensor<T, 2> t(n, n);
+    T* p = t.data();
+    for (index_t i = 0; i < n; ++i) p[i * n + i] = T(1);
+    return t;
+  }
 }
 /// Borrowed memory: the caller keeps it alive; expressions over it are not snapshots. shape (and strides) in elements.
 template <class T, int R> view_of<T, R> view(T* p, const dims<R>& n, const dims<R>& strides) {

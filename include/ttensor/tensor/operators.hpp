@@ -121,8 +121,17 @@ template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<
 template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<A>>> TTENSOR_INLINE auto operator>>(A&& a, B&& b) {
   return apply<shift_right_op>(static_cast<A&&>(a), static_cast<B&&>(b));
 }
+namespace expr {
+/// A C++ integer that no T reaches is the last one that it does; as a bound it means the same.
+template <class T, class B> constexpr auto nearest(const B& b) {
+  if constexpr (!std::is_integral_v<B> || std::is_same_v<B, bool>) return b;
+  else return static_cast<T>(std::cmp_less(b, std::numeric_limits<T>::min()) ? std::numeric_limits<T>::min() : std::cmp_greater(b, std::numeric_limits<T>::max()) ? std::numeric_limits<T>::max() : static_cast<T>(b));
+}
+}  // namespace expr
 template <operand_or_number X, operand_or_number L, operand_or_number H> TTENSOR_INLINE auto clamp(X&& x, L&& low, H&& high) {
-  return apply<clamp_op>(static_cast<X&&>(x), static_cast<L&&>(low), static_cast<H&&>(high));
+  using T = elem_t<scalar_t<X>>;
+  if constexpr (is_integer_v<T> && cpp_number<L> && cpp_number<H>) return apply<clamp_op>(static_cast<X&&>(x), expr::nearest<T>(low), expr::nearest<T>(high));
+  else return apply<clamp_op>(static_cast<X&&>(x), static_cast<L&&>(low), static_cast<H&&>(high));
 }
 template <class A, class B, class T> requires(operand<A> || operand<B> || operand<T>) TTENSOR_INLINE auto lerp(A&& a, B&& b, T&& t) {
   return apply<lerp_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<T&&>(t));
@@ -141,7 +150,11 @@ template <one_value A> TTENSOR_INLINE auto max(const A& a, const A& b) { return 
 template <one_value A> TTENSOR_INLINE auto min(const A& a, const A& b) { return apply<minimum_op>(a, b); }
 
 /// to<float>(x): the same array with another element type; never implicit when it narrows.
-template <class T, class A> requires operand_or_number<std::remove_cvref_t<A>> TTENSOR_INLINE auto to(A&& a) { return apply<cast_op<T>>(static_cast<A&&>(a)); }
+template <class T, class A> requires operand_or_number<std::remove_cvref_t<A>> TTENSOR_INLINE auto to(A&& a) {
+  if constexpr (!is_kind_v<T>) return apply<cast_op<T>>(static_cast<A&&>(a));
+  else if constexpr (array_like<A>) return tensor<T, rank_v<A>>(to<elem_t<T>>(static_cast<A&&>(a)));  // a scalar of a transform
+  else return T(expr::plain(a));
+}
 
 /// Evaluates an expression into a tensor; a tensor gives a copy of itself (O(1) until written).
 template <array_like E> auto eval(const E& e) {
