@@ -8,7 +8,7 @@
 #                 labelled plain, which the stage clang has
 #         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer (clang's if it links them, else g++'s)
 #         tsan    tests labelled tsan, ThreadSanitizer
-#         nosimd  tests labelled nosimd, without xsimd
+#         nosimd  tests labelled nosimd, without SIMD, compiled by clang (smoke_nosimd of the release build is g++'s)
 #         clang   tests labelled clang or plain (values and laws, not optimised), compiled by the newest clang (16 or later)
 # TTENSOR_JOBS=n sets the number of jobs. A failing stage does not stop the others; the exit status is 0 only if all pass.
 set -euo pipefail
@@ -63,7 +63,7 @@ run_stage() {
   case $1 in
     layers) show python3 tools/check_layers.py ;;
     release) run_preset release -DTTENSOR_BUILD_TESTS=ON -DTTENSOR_BUILD_EXAMPLES=ON -DTTENSOR_TEST_WITHOUT="$release_without" ;;
-    clang) run_preset_with "$(find_clang)" clang ;;
+    clang|nosimd) run_preset_with "$(find_clang)" "$1" ;;
     asan) run_preset_with "$(find_clang_sanitizers || echo g++)" asan ;;
     *) run_preset "$1" ;;
   esac

@@ -139,3 +139,9 @@ double total(const tt::fixed<double, 1>& z, const tt::fixed<double, 3>& t) { ret
 void twice(tt::fixed<double, 3, 1>& y, const tt::fixed<double, 3, 4>& x) { y = 2 * x; }
 // twin:
 void twice(tt::fixed<double, 3, 1>& y, const tt::fixed<double, 3, 1>& x) { y = 2 * x; }
+
+// case: max_with_a_number
+// expect: use of deleted function .*max\(const A&, B\)
+tt::tensor<double, 1> ramp(const tt::tensor<double, 1>& x) { return max(x, 0.0); }
+// twin:
+tt::tensor<double, 1> ramp(const tt::tensor<double, 1>& x) { return maximum(x, 0.0); }

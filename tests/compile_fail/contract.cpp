@@ -17,6 +17,12 @@ vec mapped(const vec& v) { return vmap([](auto x) { double d = x; return x * d; 
 // twin:
 vec mapped(const vec& v) { return vmap([](auto x) { auto d = x; return x * d; })(v); }
 
+// case: rule_4_a_number_does_not_collect_taped_values
+// expect: use of deleted function .*operator\+=\(N&, const S&\)
+vec collected(const vec& v) { return tt::grad([](const auto& x) { double s = 0; for (int i = 0; i < 3; ++i) s += x(i) * x(i); return s; })(v); }
+// twin:
+vec collected(const vec& v) { return tt::grad([](const auto& x) { tt::scalar_t<decltype(x)> s = 0; for (int i = 0; i < 3; ++i) s += x(i) * x(i); return s; })(v); }
+
 // case: rule_5_grad_wants_a_scalar_result
 // expect: scalar result \(rank 0\); take sum\(\.\.\.\) of the result, or use jacobian
 auto of_vector(const vec& v) { return tt::grad([](const auto& x) { return eval(x * x); })(v); }

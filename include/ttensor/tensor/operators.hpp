@@ -1,5 +1,7 @@
 // The public elementwise functions and operators, stamped once for tensors, expressions and every kind of scalar.
 #pragma once
+#include <limits>
+#include <utility>
 #include "../expr/let.hpp"
 #include "../ops/list.hpp"
 #include "tensor.hpp"
@@ -125,7 +127,9 @@ namespace expr {
 /// A C++ integer that no T reaches is the last one that it does; as a bound it means the same.
 template <class T, class B> constexpr auto nearest(const B& b) {
   if constexpr (!std::is_integral_v<B> || std::is_same_v<B, bool>) return b;
-  else return static_cast<T>(std::cmp_less(b, std::numeric_limits<T>::min()) ? std::numeric_limits<T>::min() : std::cmp_greater(b, std::numeric_limits<T>::max()) ? std::numeric_limits<T>::max() : static_cast<T>(b));
+  else if (std::cmp_less(+b, std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();  // + for characters
+  else if (std::cmp_greater(+b, std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  else return static_cast<T>(b);
 }
 }  // namespace expr
 template <operand_or_number X, operand_or_number L, operand_or_number H> TTENSOR_INLINE auto clamp(X&& x, L&& low, H&& high) {
@@ -148,6 +152,15 @@ template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_numbe
 template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto min(const A& a, const B& b) { return apply<minimum_op>(a, b); }
 template <one_value A> TTENSOR_INLINE auto max(const A& a, const A& b) { return apply<maximum_op>(a, b); }
 template <one_value A> TTENSOR_INLINE auto min(const A& a, const A& b) { return apply<minimum_op>(a, b); }
+// Refused, so that the compiler shows these lines instead of a list of candidates:
+template <array_like A, std::floating_point B> void max(const A&, B) = delete;  // max(x, axis) is a reduction; element by element it is maximum(x, 0.0)
+template <array_like A, std::floating_point B> void min(const A&, B) = delete;  // min(x, axis) is a reduction; element by element it is minimum(x, 0.0)
+#define TTENSOR_NO_PLACE(OP) template <class N, scalar_kind S> requires std::is_arithmetic_v<N> N& operator OP(N&, const S&) = delete;
+TTENSOR_NO_PLACE(+=)  // a number has no place for a transform's scalar [TT-L01]: begin with `auto s = v(0) * 0.0`, or `scalar_t<decltype(v)> s = 0`
+TTENSOR_NO_PLACE(-=)  // the same
+TTENSOR_NO_PLACE(*=)  // the same
+TTENSOR_NO_PLACE(/=)  // the same
+#undef TTENSOR_NO_PLACE
 
 /// to<float>(x): the same array with another element type; never implicit when it narrows.
 template <class T, class A> requires operand_or_number<std::remove_cvref_t<A>> TTENSOR_INLINE auto to(A&& a) {
