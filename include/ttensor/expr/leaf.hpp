@@ -3,7 +3,7 @@
 // Every expression type has: `scalar` (nominal, with its chain of kinds), `rank`, shape(), and leaves(f), which visits the
 // leaves in the order of their slots in the flat program (program.hpp).
 #pragma once
-#include "../mem/block.hpp"
+#include "../mem/hold.hpp"
 #include "../shape/slice.hpp"
 #include "kinds.hpp"
 

@@ -5,7 +5,7 @@
 #pragma once
 #include <cstring>
 #include "../expr/apply.hpp"
-#include "../mem/block.hpp"
+#include "../mem/cell.hpp"
 
 TTENSOR_BEGIN
 

@@ -1,0 +1,172 @@
+// Holds of blocks: how leaves, trees and tapes keep elements alive, and drop many at once.
+#pragma once
+#include "block.hpp"
+
+TTENSOR_BEGIN
+namespace mem {
+
+/// What can be held beside blocks: anything with a count of its own, on one thread.
+struct counted {
+  std::uint32_t holders = 1;
+  void (*destroy)(counted*) noexcept;
+};
+/// One hold as a word, so that moving it is copying a word and dropping many is one call: the pointer to a block for a hold that its
+/// owner counts, with a mark for all others.
+using hold = std::uintptr_t;
+inline constexpr hold shared_hold = 1, counted_hold = 2, no_hold = 4, hold_marks = 7;
+TTENSOR_INLINE block* block_of(hold h) { return reinterpret_cast<block*>(h & ~hold_marks); }
+/// Where its elements are. In integers: a tensor that never had elements has no block.
+TTENSOR_INLINE void* elements_of(hold h) { return reinterpret_cast<void*>((h & ~hold_marks) + sizeof(block)); }
+TTENSOR_INLINE block* block_before(const void* elements) { return reinterpret_cast<block*>(reinterpret_cast<std::uintptr_t>(elements) - sizeof(block)); }
+
+/// One holder of a block. Copies and moves freely; may be dropped on any thread.
+class block_ref {
+ public:
+  block_ref() = default;
+  explicit block_ref(block* b) : b_(b) {  // acquires
+    if (!b) return;
+    if (TTENSOR_LIKELY(b->owner == this_thread)) {
+      b->set_local(b->local + 1);
+      local_ = true;
+    } else {
+      b->shared.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  block_ref(const block_ref& o) : block_ref(o.b_) {}
+  block_ref(block_ref&& o) noexcept : b_(o.b_), local_(o.local_) { o.b_ = nullptr; }
+  block_ref& operator=(block_ref o) noexcept {
+    block* b = b_;
+    const bool l = local_;
+    b_ = o.b_;
+    local_ = o.local_;
+    o.b_ = b;
+    o.local_ = l;
+    return *this;
+  }
+  TTENSOR_INLINE ~block_ref() {
+    if (b_) drop(b_, local_);
+  }
+  block* get() const { return b_; }
+  /// Gives its hold away.
+  TTENSOR_INLINE hold release() noexcept {
+    const hold h = b_ ? reinterpret_cast<hold>(b_) | (local_ ? 0 : shared_hold) : no_hold;
+    b_ = nullptr;
+    return h;
+  }
+
+  static void drop(block* b, bool local) noexcept;
+
+ private:
+  block* b_ = nullptr;
+  bool local_ = false;
+};
+
+TTENSOR_INLINE hold hold_block(block* b) noexcept {
+  if (TTENSOR_LIKELY(b->owner == this_thread)) {
+    b->set_local(b->local + 1);
+    return reinterpret_cast<hold>(b);
+  }
+  b->shared.fetch_add(1, std::memory_order_relaxed);
+  return reinterpret_cast<hold>(b) | shared_hold;
+}
+/// The hold of a leaf inside a tree, which the root of the tree counts and drops. Its copy is written out so that expressions are
+/// copied member by member: as blocks of bytes they would be read in pieces wider than they were just written in, and every such
+/// read waits for the stores.
+struct bare_hold {
+  hold word = no_hold;
+  bare_hold() = default;
+  TTENSOR_INLINE bare_hold(hold h) : word(h) {}
+  TTENSOR_INLINE bare_hold(const bare_hold& o) : word(o.word) {}
+  TTENSOR_INLINE bare_hold& operator=(const bare_hold& o) {
+    word = o.word;
+    return *this;
+  }
+  TTENSOR_INLINE block* get() const { return block_of(word); }
+};
+void drop_other_hold(hold h) noexcept;
+TTENSOR_INLINE void drop_unmarked(hold h) noexcept {
+  block* b = reinterpret_cast<block*>(h);
+  if (TTENSOR_LIKELY(b->owner == this_thread)) {
+    const std::int64_t n = b->local - 1;
+    if (TTENSOR_LIKELY(n != 0)) return b->set_local(n);
+  }
+  drop_other_hold(h);
+}
+TTENSOR_INLINE void drop_hold(hold h) noexcept {
+  if (TTENSOR_LIKELY((h & hold_marks) == 0)) drop_unmarked(h);
+  else drop_other_hold(h);
+}
+/// Several holds of one block. Count: a number, or a constant, which takes no room.
+template <class Count> struct holds_of {
+  hold word;
+  [[no_unique_address]] Count count{};
+  TTENSOR_INLINE bool is_plain() const { return reinterpret_cast<block*>(word)->owner == this_thread; }  // of a word without marks
+  TTENSOR_INLINE std::int64_t count_down() const {  // below 0: they were the last
+    block* b = reinterpret_cast<block*>(word);
+    b->set_local(b->local - count);
+    return b->local - 1;
+  }
+  TTENSOR_INLINE void count_up() const {
+    block* b = reinterpret_cast<block*>(word);
+    b->set_local(b->local + count);
+  }
+};
+using holds = holds_of<std::int64_t>;
+using one_hold = holds_of<std::integral_constant<std::int64_t, 1>>;
+void drop_each_slowly(const holds* h, int n) noexcept;
+/// Few holds, by value: a tree that passes them keeps no memory. All that is not common leaves by one
+/// exit, so that the rest saves no registers.
+template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
+  std::atomic_signal_fence(std::memory_order_acq_rel);
+  if (TTENSOR_LIKELY(((h.word | ...) & hold_marks) == 0) && (TTENSOR_LIKELY(h.is_plain()) && ...)) {
+    if (TTENSOR_LIKELY((h.count_down() | ...) >= 0)) return;
+    (h.count_up(), ...);
+  }
+  const holds all[] = {{h.word, h.count}...};
+  drop_each_slowly(all, sizeof...(H));
+}
+template <int... I> TTENSOR_INLINE void drop_array(const hold* h, std::integer_sequence<int, I...>) noexcept { drop_each(one_hold{h[I]}...); }
+void drop_holds(const hold* h, int n) noexcept;
+/// Takes the same thing once more.
+hold hold_again(hold h) noexcept;
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODY void block_ref::drop(block* b, bool local) noexcept {
+  if (!b) return;
+  if (!local) release_shared(b);
+  else if (TTENSOR_LIKELY(b->owner == this_thread)) release_local(b);
+  else release_foreign(b);
+}
+TTENSOR_BODY void drop_other_hold(hold h) noexcept {
+  void* p = reinterpret_cast<void*>(h & ~hold_marks);
+  if (h & counted_hold) {
+    counted* c = static_cast<counted*>(p);
+    if (--c->holders == 0) c->destroy(c);
+  } else if (p) {
+    block_ref::drop(static_cast<block*>(p), (h & shared_hold) == 0);
+  }
+}
+TTENSOR_BODY void drop_each_slowly(const holds* h, int n) noexcept {
+  for (int i = 0; i < n; ++i)
+    for (std::int64_t k = 0; k < h[i].count; ++k) drop_other_hold(h[i].word);
+}
+TTENSOR_BODY void drop_holds(const hold* h, int n) noexcept {
+  std::atomic_signal_fence(std::memory_order_acq_rel);
+  for (int i = 0, m = 1; i < n; i += m) {
+    for (m = 1; i + m < n && h[i + m] == h[i];) ++m;  // an array that a statement names several times
+    block* b = block_of(h[i]);
+    if (m > 1 && (h[i] & hold_marks) == 0 && b->owner == this_thread)
+      b->set_local(b->local - (m - 1));
+    else
+      for (int k = 1; k < m; ++k) drop_hold(h[i]);
+    drop_hold(h[i]);
+  }
+}
+TTENSOR_BODY hold hold_again(hold h) noexcept {
+  if (h & counted_hold) return ++reinterpret_cast<counted*>(h & ~hold_marks)->holders, h;
+  return block_of(h) ? hold_block(block_of(h)) : h;
+}
+#endif
+
+}  // namespace mem
+TTENSOR_END
