@@ -27,7 +27,7 @@ using program_t = program_of<decltype(test_programs::chain(device_leaf<float, 1>
 struct one_element {
   TTENSOR_HD float operator()(float x, float z) const {
     using P = device_pack<float, 1>;
-    return sweep<program_t, type_list<P, P>>::run(make_bundle(P(x), P(z))).v[0];
+    return sweep<program_t, type_list<P, P>>::run(row_of<P, P>{{P(x), P(z)}}).v[0];
   }
 };
 /// Our map body with loads through the read-only path; only legal where the output overlaps no input.
@@ -43,7 +43,7 @@ template <int N> struct read_only_map {
       P u, v;
       u.v[0] = a.x, u.v[1] = a.y, u.v[2] = a.z, u.v[3] = a.w;
       v.v[0] = b.x, v.v[1] = b.y, v.v[2] = b.z, v.v[3] = b.w;
-      store_word(sweep<program_t, type_list<P, P>>::run(make_bundle(u, v)), y + k * N);
+      store_word(sweep<program_t, type_list<P, P>>::run(row_of<P, P>{{u, v}}), y + k * N);
     }
     for (index_t i = n / N * N + tid; i < n; i += threads) y[i] = one_element{}(__ldg(x + i), __ldg(z + i));
 #else
