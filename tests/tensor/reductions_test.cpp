@@ -113,3 +113,22 @@ TEST_CASE("mapped over examples, one-element examples too") {
   CHECK(list(tt::vmap(tt::grad([](const auto& v) { return max(v); }))(y)) == L{0, 1, 0.5, 0.5, 1, 0});
   CHECK(list(tt::vmap(tt::grad([](const auto& v) { return prod(v); }))(y)) == L{4, 1, 2, 2, 0, 3});
 }
+TEST_CASE("argmax along any axes is the first extremum or NaN in row-major order") {
+  auto x = tt::eval(floor(5 * tt::uniform<double>(tt::rng(4), {3, 4, 5})));
+  x(1, 2, 3) = std::numeric_limits<double>::quiet_NaN();
+  const auto first = [](auto at, std::int64_t n) {  // at(k): the k-th element
+    std::int64_t best = 0;
+    for (std::int64_t k = 1; k < n; ++k)
+      if (at(best) == at(best) && !(at(k) <= at(best))) best = k;
+    return best;
+  };
+  const auto all = argmax(x, 1), turned = argmax(transpose(x), 1);
+  const auto some = argmax(x, tt::axes{0, 2});
+  CHECK(argmax(x) == first([&](std::int64_t k) -> double { return x(k / 20, k / 5 % 4, k % 5); }, 60));
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 5; ++k) {
+      CHECK(all(i, k) == first([&](std::int64_t j) -> double { return x(i, j, k); }, 4));
+      CHECK(turned(k, i) == all(i, k));
+    }
+  for (int j = 0; j < 4; ++j) CHECK(some(j) == first([&](std::int64_t k) -> double { return x(k / 5, j, k % 5); }, 15));
+}

@@ -179,21 +179,31 @@ template <class Better, int R> struct arg_extremum {
     const index_t n = reduced_count(shape, set), m = n ? shape::size(shape) / n : 0;
     std::int64_t* to = y.data();
     const auto* from = l.data.base + l.map.offset;
-    dims<R> outer{};
-    for (index_t i = 0; i < m; ++i) {
-      index_t at = 0, best_at = 0;
-      for (int d = 0; d < R; ++d) at += outer[d] * l.map.stride[d];
+    int axis = R - 1;  // of the inner loop: the last one that is reduced
+    while (axis >= 0 && !set.reduced[axis]) --axis;
+    const index_t run = axis < 0 ? 1 : shape[axis], stride = axis < 0 ? 0 : l.map.stride[axis];
+    dims<R> runs = shape, outer{};
+    if (axis >= 0) runs[axis] = 1;
+    const auto place = [&](const dims<R>& i) {
+      index_t at = 0;
+      for (int d = 0; d < R; ++d) at += i[d] * l.map.stride[d];
+      return at;
+    };
+    for (index_t i = 0; i < m; ++i, step(outer, shape, false)) {
+      const auto* first = from + place(outer);
+      auto best = *first;
+      index_t best_at = 0;
       dims<R> inner{};
-      auto best = from[at];
-      for (index_t k = 0; k < n; ++k) {
-        index_t q = at;
-        for (int d = 0; d < R; ++d) q += inner[d] * l.map.stride[d];
-        const auto v = from[q];
-        if (best == best && (Better::primal(v, best) || v != v)) best = v, best_at = k;
-        step(inner, shape, true);
+      for (index_t k = 0; k < n && best == best; k += run, step(inner, runs, true)) {
+        const auto* row = first + place(inner);
+        for (index_t j = 0; j < run; ++j) {
+          const auto v = row[j * stride];
+          if (TTENSOR_LIKELY(!Better::primal(v, best) && v == v)) continue;
+          best = v, best_at = k + j;
+          if (v != v) break;
+        }
       }
       to[i] = best_at;
-      step(outer, shape, false);
     }
     return y;
   }
