@@ -141,7 +141,35 @@ void twice(tt::fixed<double, 3, 1>& y, const tt::fixed<double, 3, 4>& x) { y = 2
 void twice(tt::fixed<double, 3, 1>& y, const tt::fixed<double, 3, 1>& x) { y = 2 * x; }
 
 // case: max_with_a_number
-// expect: use of deleted function .*max\(const A&, B\)
+// expect: element by element it is maximum\(x, 0.0\)
 tt::tensor<double, 1> ramp(const tt::tensor<double, 1>& x) { return max(x, 0.0); }
 // twin:
 tt::tensor<double, 1> ramp(const tt::tensor<double, 1>& x) { return maximum(x, 0.0); }
+
+// case: an_expression_variable_is_not_assigned
+// expect: an auto variable that was given an expression has that expression's type and takes no other; begin with auto d = eval
+tt::tensor<double, 1> wrapped(const tt::tensor<double, 1>& x) {
+  auto d = x - 1.0;
+  d = d - round(d);
+  return d;
+}
+// twin:
+tt::tensor<double, 1> wrapped(const tt::tensor<double, 1>& x) {
+  auto d = eval(x - 1.0);
+  d = d - round(d);
+  return d;
+}
+
+// case: an_expression_variable_is_not_changed
+// expect: an auto variable that was given an expression has no elements to change
+tt::tensor<double, 1> doubled(const tt::tensor<double, 1>& x) {
+  auto d = x - 1.0;
+  d *= 2.0;
+  return d;
+}
+// twin:
+tt::tensor<double, 1> doubled(const tt::tensor<double, 1>& x) {
+  auto d = eval(x - 1.0);
+  d *= 2.0;
+  return d;
+}

@@ -125,6 +125,9 @@ template <class T> struct batched {
     return *this;
   }
   batched& operator=(batched&&) noexcept = default;
+  template <class V> void operator=(const V&) const&& {
+    static_assert(sizeof(V) == 0, "ttensor: x(i) at a mapped position i is read only; where(arange<int>(n) == i, value, x) is x with another element there");
+  }
   template <class B> requires std::is_same_v<B, bool> operator B() const {
     static_assert(!std::is_same_v<B, bool>,
                   "ttensor: a condition on a batched value has one answer per example; use where(condition, a, b) or cond(condition, f, g, x...)");

@@ -161,6 +161,9 @@ template <class E> struct owned : expr::root, E {
     live = std::exchange(o.live, false);
     return *this;
   }
+  template <class V> requires(!std::is_same_v<std::remove_cvref_t<V>, owned>) void operator=(V&&) {
+    static_assert(sizeof(V) == 0, "ttensor: an auto variable that was given an expression has that expression's type and takes no other; begin with auto d = eval(...), or tensor<T, R> d = ...");
+  }
   /// Drops what it holds: it was used up.
   TTENSOR_INLINE void give_up() { const owned gone(static_cast<owned&&>(*this)); }
   /// The same of a tree in memory.

@@ -152,15 +152,22 @@ template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_numbe
 template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto min(const A& a, const B& b) { return apply<minimum_op>(a, b); }
 template <one_value A> TTENSOR_INLINE auto max(const A& a, const A& b) { return apply<maximum_op>(a, b); }
 template <one_value A> TTENSOR_INLINE auto min(const A& a, const A& b) { return apply<minimum_op>(a, b); }
-// Refused, so that the compiler shows these lines instead of a list of candidates:
-template <array_like A, std::floating_point B> void max(const A&, B) = delete;  // max(x, axis) is a reduction; element by element it is maximum(x, 0.0)
-template <array_like A, std::floating_point B> void min(const A&, B) = delete;  // min(x, axis) is a reduction; element by element it is minimum(x, 0.0)
-#define TTENSOR_NO_PLACE(OP) template <class N, scalar_kind S> requires std::is_arithmetic_v<N> N& operator OP(N&, const S&) = delete;
-TTENSOR_NO_PLACE(+=)  // a number has no place for a transform's scalar [TT-L01]: begin with `auto s = v(0) * 0.0`, or `scalar_t<decltype(v)> s = 0`
-TTENSOR_NO_PLACE(-=)  // the same
-TTENSOR_NO_PLACE(*=)  // the same
-TTENSOR_NO_PLACE(/=)  // the same
-#undef TTENSOR_NO_PLACE
+// Refused with a sentence instead of a list of candidates:
+template <array_like A, std::floating_point B> void max(const A&, B) { static_assert(sizeof(B) == 0, "ttensor: max(x, axis) is a reduction; element by element it is maximum(x, 0.0)"); }
+template <array_like A, std::floating_point B> void min(const A&, B) { static_assert(sizeof(B) == 0, "ttensor: min(x, axis) is a reduction; element by element it is minimum(x, 0.0)"); }
+#define TTENSOR_REFUSED_ASSIGNMENT(OP)                                                                                                                       \
+  template <class N, scalar_kind S> requires std::is_arithmetic_v<N> N& operator OP(N& n, const S&) {                                                        \
+    static_assert(sizeof(S) == 0, "ttensor: a number has no place for a scalar of a transform [TT-L01]; declare it as scalar_t<decltype(x)> s = 0, or begin with auto s = x(0) * 0.0"); \
+    return n;                                                                                                                                                \
+  }                                                                                                                                                          \
+  template <expression E, class V> requires(!array_object<E>) void operator OP(E&, V&&) {                                                                    \
+    static_assert(sizeof(E) == 0, "ttensor: an auto variable that was given an expression has no elements to change; begin with auto d = eval(...), or tensor<T, R> d = ..."); \
+  }
+TTENSOR_REFUSED_ASSIGNMENT(+=)
+TTENSOR_REFUSED_ASSIGNMENT(-=)
+TTENSOR_REFUSED_ASSIGNMENT(*=)
+TTENSOR_REFUSED_ASSIGNMENT(/=)
+#undef TTENSOR_REFUSED_ASSIGNMENT
 
 /// to<float>(x): the same array with another element type; never implicit when it narrows.
 template <class T, class A> requires operand_or_number<std::remove_cvref_t<A>> TTENSOR_INLINE auto to(A&& a) {
