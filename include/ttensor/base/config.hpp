@@ -136,7 +136,7 @@
 #elif defined(__SSE2__)
 #define TTENSOR_ISA sse2
 #define TTENSOR_SIMD_BYTES 16
-#elif defined(__ARM_NEON)
+#elif defined(__aarch64__)  // NEON of 32-bit processors has no doubles
 #define TTENSOR_ISA neon64
 #define TTENSOR_SIMD_BYTES 16
 #else
