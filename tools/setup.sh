@@ -119,6 +119,13 @@ setup_packages() { # setup_packages <group>...
   version=$(g++ -dumpversion | cut -d. -f1)
   [ "$version" -ge 12 ] || stop "g++ $version is too old; ttensor needs g++ 12 or newer (Debian 12, Ubuntu 24.04 have it)."
 
+  # Build directories that were moved or copied are configured anew: CMake stops at them.
+  local cache
+  for cache in build/*/CMakeCache.txt; do
+    [ -f "$cache" ] || continue
+    grep -qxF -e "CMAKE_HOME_DIRECTORY:INTERNAL=$root" -e "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$cache" || rm -r "$cache" "${cache%/*}/CMakeFiles"
+  done
+
   # Ninja when it is there; an existing build directory keeps its own generator.
   if [ -z "${CMAKE_GENERATOR:-}" ] && command -v ninja >/dev/null 2>&1; then export CMAKE_GENERATOR=Ninja; fi
 }

@@ -260,7 +260,10 @@ TEST_CASE("special values, scalar and lane") {
       SAME_AS_SCALAR(tanh)
       SAME_AS_SCALAR(sigmoid)
       SAME_AS_SCALAR(abs)
+      SAME_AS_SCALAR(sqrt)
       SAME_AS_SCALAR(floor)
+      SAME_AS_SCALAR(ceil)
+      SAME_AS_SCALAR(trunc)
       SAME_AS_SCALAR(expm1)
       SAME_AS_SCALAR(sinh)
       SAME_AS_SCALAR(cosh)
@@ -275,6 +278,14 @@ TEST_CASE("special values, scalar and lane") {
       SAME_AS_SCALAR(asin)
       SAME_AS_SCALAR(acos)
     }
+  }
+  for (float v : {0.0f, -0.0f, 0.3f, -0.3f, float(inf), float(-inf), 1e-40f, 1e30f}) {
+    CAPTURE(v);
+    const tt::pack<float, tt::native_width_v<float>> x(v);
+    CHECK(same(fn::sqrt(x)[0], fn::sqrt(v)));
+    CHECK(same(fn::floor(x)[0], fn::floor(v)));
+    CHECK(same(fn::ceil(x)[0], fn::ceil(v)));
+    CHECK(same(fn::trunc(x)[0], fn::trunc(v)));
   }
   CHECK(fn::exp(0.0) == 1);
   CHECK(same(fn::exp(-inf), 0.0));

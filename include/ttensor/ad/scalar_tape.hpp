@@ -185,7 +185,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
 
 /// Adds x to the adjoint that `ref` names. Who made a ref to a scalar entry made its pool.
 template <class X> void add_adjoint(tape& t, adjoint_ref ref, const X& x) {
-  if (ref.id() == 0) return t.known_pool<scalar_pool<X>>()->add(ref.offset(), &x);
+  if (ref.id() == 0) return t.known_pool<scalar_pool<X>>()->add(static_cast<std::size_t>(ref.offset()), &x);
   store<X>& a = t.at<X>(ref.id()).open();
   const index_t i = static_cast<index_t>(ref.offset());
   a.set(i, X(apply<add_op>(a.get(i), x)));

@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__FAST_MATH__) && !defined(TTENSOR_ALLOW_FAST_MATH)
-#error "ttensor: -ffast-math breaks NaN, inf and signed-zero rules; remove it, or define TTENSOR_ALLOW_FAST_MATH to accept undocumented numbers"
+// Parts of it too: __ASSOCIATIVE_MATH__ is g++'s; clang has no such macro, but keeps the order of sums where it is told to (TTENSOR_BEGIN).
+#if (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)) && !defined(TTENSOR_ALLOW_FAST_MATH)
+#error "ttensor: -ffast-math and its parts break NaN, inf and signed-zero rules, and with sums in another order sin, cos and exp of ordinary numbers are wrong; remove them, or define TTENSOR_ALLOW_FAST_MATH to accept such numbers"
 #endif
 
 #if defined(TTENSOR_NO_FUSION)
@@ -136,7 +137,7 @@
 #elif defined(__SSE2__)
 #define TTENSOR_ISA sse2
 #define TTENSOR_SIMD_BYTES 16
-#elif defined(__ARM_NEON)
+#elif defined(__aarch64__)  // NEON of 32-bit processors has no doubles
 #define TTENSOR_ISA neon64
 #define TTENSOR_SIMD_BYTES 16
 #else
@@ -167,8 +168,13 @@
 #else
 #define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_BOUNDS, TTENSOR_CAT(aborting_, TTENSOR_ISA))
 #endif
+#if defined(__clang__) && !defined(__CUDACC__) && (defined(__x86_64__) || defined(__aarch64__))  // elsewhere some clangs warn of float_control
+#define TTENSOR_BEGIN _Pragma("float_control(push)") _Pragma("clang fp reassociate(off)") namespace ttensor { inline namespace TTENSOR_ABI {
+#define TTENSOR_END } } _Pragma("float_control(pop)")
+#else
 #define TTENSOR_BEGIN namespace ttensor { inline namespace TTENSOR_ABI {
 #define TTENSOR_END } }
+#endif
 // The same for headers whose host/device templates serve values of the host too, as the operators' rules do packs and taped scalars: nvcc would warn of
 // each such use. Not for kernels and what only they call: there a host function is a mistake, and nvcc's warning is all that tells.
 #if defined(__CUDACC__)

@@ -28,7 +28,7 @@ TTENSOR_INLINE bool one_thread() {
 #endif
 }
 
-struct block {
+struct alignas(heap_alignment) block {  // by itself where pointers have 8 bytes
   std::atomic<std::int64_t> shared;  // holders elsewhere, + 1 while there are local ones, + 1 while the cell below lives
   std::int64_t local;                // holders of the owner thread; only that thread writes it
   std::uint64_t owner;               // thread_id() of the allocating thread
@@ -50,7 +50,7 @@ struct block {
 #endif
   }
 };
-static_assert(sizeof(block) == 64, "block headers keep the data 64-byte aligned");
+static_assert(sizeof(block) == heap_alignment, "block headers keep the data 64-byte aligned");
 
 inline std::atomic<std::uint64_t> last_thread_id{0};
 

@@ -6,7 +6,7 @@
 
 #include "../base/config.hpp"
 
-#if !defined(TTENSOR_NO_SIMD) && (defined(__SSE2__) || defined(__ARM_NEON))
+#if !defined(TTENSOR_NO_SIMD) && (defined(__SSE2__) || defined(__aarch64__))
 #define TTENSOR_HAS_REGISTERS 1
 #else
 #define TTENSOR_HAS_REGISTERS 0
@@ -118,7 +118,7 @@ TTENSOR_INLINE double fma(double a, double b, double c) {
 TTENSOR_INLINE float rounded(float x) { return __builtin_assoc_barrier(x); }
 TTENSOR_INLINE double rounded(double x) { return __builtin_assoc_barrier(x); }
 #if TTENSOR_HAS_REGISTERS
-#if defined(__ARM_NEON)
+#if defined(__aarch64__)
 #define TTENSOR_REGISTER "+w"
 #else
 #define TTENSOR_REGISTER "+v"

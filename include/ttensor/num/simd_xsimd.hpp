@@ -33,10 +33,6 @@ template <class T> TTENSOR_INLINE mask<sizeof(T)> from_batch_mask(batch_mask<T> 
   }
 #define TTENSOR_FOR_FLOATING(T)                                                                   \
   TTENSOR_FOR_ELEMENT(T)                                                                          \
-  TTENSOR_INLINE vec<T> sqrt(vec<T> a) { return from_batch<T>(xsimd::sqrt(as_batch<T>(a))); }     \
-  TTENSOR_INLINE vec<T> floor(vec<T> a) { return from_batch<T>(xsimd::floor(as_batch<T>(a))); }   \
-  TTENSOR_INLINE vec<T> ceil(vec<T> a) { return from_batch<T>(xsimd::ceil(as_batch<T>(a))); }     \
-  TTENSOR_INLINE vec<T> trunc(vec<T> a) { return from_batch<T>(xsimd::trunc(as_batch<T>(a))); }   \
   TTENSOR_INLINE vec<T> min_raw(vec<T> a, vec<T> b) { return select(lt(a, b), a, b); }            \
   TTENSOR_INLINE vec<T> max_raw(vec<T> a, vec<T> b) { return select(lt(b, a), a, b); }
 TTENSOR_FOR_FLOATING(float)
@@ -46,6 +42,28 @@ TTENSOR_FOR_ELEMENT(std::int64_t)
 #undef TTENSOR_FOR_FLOATING
 #undef TTENSOR_FOR_ELEMENT
 #undef TTENSOR_COMPARE
+
+#if defined(__aarch64__)  // not xsimd's: its square root of floats is an estimate (1.6 ulp, NaN at inf), its floor(-0) is +0
+#define TTENSOR_BOTH(function, name)                                                                          \
+  TTENSOR_INLINE vec<float> function(vec<float> a) { return (vec<float>)v##name##q_f32((float32x4_t)a); }     \
+  TTENSOR_INLINE vec<double> function(vec<double> a) { return (vec<double>)v##name##q_f64((float64x2_t)a); }
+TTENSOR_BOTH(sqrt, sqrt)
+TTENSOR_BOTH(floor, rndm)
+TTENSOR_BOTH(ceil, rndp)
+TTENSOR_BOTH(trunc, rnd)
+#else
+TTENSOR_INLINE vec<float> sqrt(vec<float> a) { return from_batch<float>(xsimd::sqrt(as_batch<float>(a))); }
+TTENSOR_INLINE vec<double> sqrt(vec<double> a) { return from_batch<double>(xsimd::sqrt(as_batch<double>(a))); }
+#define TTENSOR_BOTH(function, T)                                                                             \
+  TTENSOR_INLINE vec<T> function(vec<T> a) { return from_batch<T>(xsimd::copysign(xsimd::function(as_batch<T>(a)), as_batch<T>(a))); }  // SSE2: +0 of -0
+TTENSOR_BOTH(floor, float)
+TTENSOR_BOTH(floor, double)
+TTENSOR_BOTH(ceil, float)
+TTENSOR_BOTH(ceil, double)
+TTENSOR_BOTH(trunc, float)
+TTENSOR_BOTH(trunc, double)
+#endif
+#undef TTENSOR_BOTH
 
 #if TTENSOR_HAS_FMA && TTENSOR_SIMD_BYTES == 64  // not xsimd::fma: xsimd 8.1 multiplies and adds here
 TTENSOR_INLINE vec<float> fma(vec<float> a, vec<float> b, vec<float> c) { return (vec<float>)_mm512_fmadd_ps(a, b, c); }

@@ -1,5 +1,7 @@
 // Extents and strides: run-time dims<R>, and the static or mixed extents that can stand in a tensor's type.
 #pragma once
+#include <limits>
+
 #include "../base/error.hpp"
 #include "../base/meta.hpp"
 
@@ -68,7 +70,7 @@ TTENSOR_BODY index_t elements(const index_t* extent, int rank) {
   for (int d = 0; d < rank; ++d) {
     if (extent[d] < 0) raise<shape_error>("[tensor] negative extent " + to_message(extent[d]) + " on axis " + to_message(d) + "; extents are 0 or more [TT-S24]");
     none = none || extent[d] == 0;
-    too_many = too_many || __builtin_mul_overflow(n, extent[d], &n) || n > (index_t(1) << 56);
+    too_many = too_many || __builtin_mul_overflow(n, extent[d], &n) || n > std::numeric_limits<index_t>::max() / 128;
   }
   if (none) return 0;
   if (too_many) raise<shape_error>("[tensor] shape " + shape_text(extent, rank) + " has more elements than memory has bytes; make its extents smaller [TT-S25]");

@@ -38,17 +38,18 @@ template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, s
 /// start, start + step, ... below stop; an empty tensor when there is none.
 template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   if (step == T(0)) raise<domain_error>("[arange] step 0; give a positive or negative step [TT-D01]");
+  constexpr index_t most = std::numeric_limits<index_t>::max() / 2 + 1;  // more than there can be: refused where memory is taken
   if constexpr (is_integer_v<T>) {  // in 64 bits, which wrap: those of a double do not hold them
     const auto bits = [](T x) { return static_cast<std::uint64_t>(x); };
     const std::uint64_t span = step > T(0) ? (stop > start ? bits(stop) - bits(start) : 0) : stop < start ? bits(start) - bits(stop) : 0;
     const std::uint64_t each = step > T(0) ? bits(step) : 0 - bits(step), count = span / each + (span % each != 0);
-    tensor<T, 1> t = uninitialized<T>(static_cast<index_t>(count >> 62 ? std::uint64_t(1) << 62 : count));
+    tensor<T, 1> t = uninitialized<T>(count > std::uint64_t(most) ? most : static_cast<index_t>(count));
     T* p = t.data();
     for (std::uint64_t i = 0; i < count; ++i) p[i] = static_cast<T>(bits(start) + i * bits(step));
     return t;
   }
   const double span = (static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step);
-  index_t n = span > 0x1p62 ? index_t(1) << 62 : span > 0 ? static_cast<index_t>(span) : 0;
+  index_t n = span > static_cast<double>(most) ? most : span > 0 ? static_cast<index_t>(span) : 0;
   if (static_cast<double>(n) < span) ++n;
   tensor<T, 1> t = uninitialized<T>(n);
   T* p = t.data();

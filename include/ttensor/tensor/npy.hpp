@@ -1,6 +1,8 @@
-// save_npy, load_npy: NumPy's array files (format 1.0; 2.0 and 3.0 are read too), little-endian, C or Fortran order.
+// save_npy, load_npy: NumPy's array files (format 1.0; 2.0 and 3.0 are read too), in this machine's byte order, C or Fortran order.
 // Source: numpy/lib/format.py, "NPY format".
 #pragma once
+#include <bit>
+
 #include "array_op.hpp"
 
 TTENSOR_BEGIN
@@ -8,7 +10,7 @@ TTENSOR_BEGIN
 namespace npy_detail {
 template <class T> std::string type_code() {  // <f8, <i4, |b1 ...
   const char kind = std::is_same_v<T, bool> ? 'b' : is_complex_v<T> ? 'c' : is_floating_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
-  return std::string(1, sizeof(T) == 1 ? '|' : '<') + kind + std::to_string(sizeof(T));
+  return std::string(1, sizeof(T) == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>') + kind + std::to_string(sizeof(T));
 }
 struct file {
   std::FILE* f;
