@@ -131,6 +131,7 @@ template <class S, int F> void connect_whole(store<S>& to, run::statement_planes
 /// Runs `st` into a fresh store of its extent.
 template <class S, int F> TTENSOR_NOINLINE store<S> run_fresh(run::statement_planes<F>& st) {
   constexpr int B = batch_levels_v<S>;
+  static_cast<void>(shape::elements(st.extent));  // throws where they are too many
   dims<B> batch{};
   for (int d = 0; d < B; ++d) batch[d] = st.extent[d];
   store<S> out = store<S>::make(size_of<B>(st.extent), batch);
