@@ -77,7 +77,7 @@ static_assert(std::is_trivially_destructible_v<mailboxes>, "ttensor: on this sys
 void destroy(block* b) noexcept;
 /// Adds to a count that several threads change, and returns what it was.
 template <class N> TTENSOR_INLINE N count(std::atomic<N>& n, N by) noexcept {
-  if (!TTENSOR_LIKELY(one_thread())) return n.fetch_add(by, by > 0 ? std::memory_order_relaxed : std::memory_order_acq_rel);
+  if (!TTENSOR_LIKELY(one_thread())) return n.fetch_add(by, by == N(1) ? std::memory_order_relaxed : std::memory_order_acq_rel);
   const N was = n.load(std::memory_order_relaxed);
   n.store(was + by, std::memory_order_relaxed);
   return was;

@@ -5,13 +5,14 @@
 TTENSOR_BEGIN
 namespace mem {
 
-/// Counted on one thread: a C with a count `holders` that starts at 1, such as what a tensor of a scalar kind shares with its views.
+/// A C with a count `holders` that starts at 1, such as what a tensor of a scalar kind shares with its views. Threads of the user may meet here: a level
+/// refuses theirs with an error, and what is mapped is read by all.
 template <class C> class shared_cell {
  public:
   shared_cell() = default;
   explicit shared_cell(C* fresh) : c_(fresh) {}
   shared_cell(const shared_cell& o) : c_(o.c_) {
-    if (c_) ++c_->holders;
+    if (c_) mem::count(c_->holders, 1);
   }
   shared_cell(shared_cell&& o) noexcept : c_(o.c_) { o.c_ = nullptr; }
   shared_cell& operator=(shared_cell o) noexcept {
@@ -23,14 +24,14 @@ template <class C> class shared_cell {
   }
   explicit operator bool() const { return c_ != nullptr; }
   C* operator->() const { return c_; }
-  bool shared() const { return c_->holders > 1; }
+  bool shared() const { return c_->holders.load(std::memory_order_acquire) > 1; }
 
  protected:
   C* c_ = nullptr;
 
  private:
   TTENSOR_NOINLINE static void drop(C* c) noexcept {
-    if (--c->holders == 0) delete c;
+    if (mem::count(c->holders, -1) == 1) delete c;
   }
 };
 

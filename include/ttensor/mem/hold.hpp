@@ -5,9 +5,9 @@
 TTENSOR_BEGIN
 namespace mem {
 
-/// What can be held beside blocks: anything with a count of its own, on one thread.
+/// What can be held beside blocks: anything with a count of its own.
 struct counted {
-  std::uint32_t holders = 1;
+  std::atomic<std::int32_t> holders = 1;
   void (*destroy)(counted*) noexcept;
 };
 /// One hold as a word, so that moving it is copying a word and dropping many is one call: the pointer to a block for a hold that its
@@ -144,7 +144,7 @@ TTENSOR_BODY void drop_other_hold(hold h) noexcept {
   void* p = reinterpret_cast<void*>(h & ~hold_marks);
   if (h & counted_hold) {
     counted* c = static_cast<counted*>(p);
-    if (--c->holders == 0) c->destroy(c);
+    if (count(c->holders, -1) == 1) c->destroy(c);
   } else if (p) {
     block_ref::drop(static_cast<block*>(p), (h & shared_hold) == 0);
   }
@@ -171,7 +171,7 @@ TTENSOR_BODY void drop_holds(const hold* h, int n) noexcept {
   }
 }
 TTENSOR_BODY hold hold_again(hold h) noexcept {
-  if (h & counted_hold) return ++reinterpret_cast<counted*>(h & ~hold_marks)->holders, h;
+  if (h & counted_hold) return count(reinterpret_cast<counted*>(h & ~hold_marks)->holders, 1), h;
   block* b = block_of(h);
   return b ? hold_block(b, h & shared_hold ? nobody : b->owner) : h;
 }
