@@ -89,6 +89,18 @@ TEST_CASE("holds that are dropped together are not counted again") {
   }
 }
 
+TEST_CASE("what another thread drops last is freed there, also while its first thread waits") {
+  counted_memory memory;
+  const uses here(memory);
+  std::vector<vec> copies;
+  for (int i = 0; i < 20; ++i) {
+    const vec t(1000);
+    copies.push_back(t);
+  }
+  on_thread([&] { copies.clear(); });
+  CHECK(memory.blocks == 0);
+}
+
 TEST_CASE("a thread ends while others drop what it counted") {
   counted_memory memory;
   for (int round = 0; round < 200; ++round) {

@@ -61,16 +61,16 @@ inline constexpr std::uint64_t nobody = ~std::uint64_t(0);  // no thread has thi
 /// Local holders that died on other threads, waiting for the owner; after the owner ended they are settled at once.
 struct mailboxes {
   struct letter { block* about; letter* next; };
-  struct box { std::uint64_t owner; letter* posted; box* next; };
+  struct box { std::uint64_t owner; std::atomic<letter*> posted; box* next; };  // posted to under the lock
   std::mutex lock;
   box* open = nullptr;
-  std::atomic<std::uint64_t> pending{0};  // cheap hint that some box is not empty
   box** find(std::uint64_t owner) {  // where the list names the box; under the lock
     box** at = &open;
     while (*at && (*at)->owner != owner) at = &(*at)->next;
     return at;
   }
 };
+inline constinit thread_local mailboxes::box* own_box = nullptr;
 /// There before any code runs, and there to the end: threads may outlive static objects. So nothing may destroy the mutex at exit.
 inline constinit mailboxes mail;
 static_assert(std::is_trivially_destructible_v<mailboxes>, "ttensor: on this system a mutex ends with the static objects, and threads may outlive it; such systems are not supported yet");
@@ -102,14 +102,11 @@ TTENSOR_BODY void settle_mail(bool closing) noexcept {
   mailboxes& m = mail;
   for (;;) {
     m.lock.lock();
-    mailboxes::box** at = m.find(this_thread);
-    mailboxes::box* own = *at;
-    mailboxes::letter* mine = own ? std::exchange(own->posted, nullptr) : nullptr;
-    for (mailboxes::letter* l = mine; l; l = l->next) m.pending.fetch_sub(1, std::memory_order_relaxed);
+    mailboxes::letter* mine = own_box->posted.exchange(nullptr, std::memory_order_relaxed);
     const bool done = closing && !mine;  // a box is closed when it is empty: from then on others count for this thread
-    if (done && own) {
-      *at = own->next;
-      std::free(own);
+    if (done) {
+      *m.find(this_thread) = own_box->next;
+      std::free(std::exchange(own_box, nullptr));
     }
     m.lock.unlock();
     while (mine) {
@@ -128,7 +125,7 @@ struct thread_registration {
     if (!p) block_cache::throw_bad_alloc();
     mailboxes& m = mail;
     m.lock.lock();
-    m.open = new (p) mailboxes::box{this_thread, nullptr, m.open};
+    own_box = m.open = new (p) mailboxes::box{this_thread, nullptr, m.open};
     m.lock.unlock();
   }
   ~thread_registration() {
@@ -142,13 +139,13 @@ TTENSOR_BODY void register_thread() {
   static_cast<void>(r);
 }
 TTENSOR_BODY void release_foreign(block* b) noexcept {
+  if (b->seen_local() == 1 && b->shared.load(std::memory_order_acquire) == 1) return destroy(b);  // the last of all: the owner may never look
   mailboxes& m = mail;
   void* paper = std::malloc(sizeof(mailboxes::letter));
   m.lock.lock();
   mailboxes::box* to = *m.find(b->owner);
   if (to && paper) {
-    to->posted = new (paper) mailboxes::letter{b, to->posted};
-    m.pending.fetch_add(1, std::memory_order_relaxed);
+    to->posted.store(new (paper) mailboxes::letter{b, to->posted.load(std::memory_order_relaxed)}, std::memory_order_relaxed);
     m.lock.unlock();
     return;
   }

@@ -132,7 +132,7 @@ class cell_ref {
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY block* cell_ref::new_block(std::size_t data_bytes) {
   if (TTENSOR_UNLIKELY(this_thread == 0)) register_thread();
-  if (TTENSOR_UNLIKELY(mail.pending.load(std::memory_order_relaxed) != 0)) settle_mail(false);
+  if (own_box && TTENSOR_UNLIKELY(own_box->posted.load(std::memory_order_relaxed) != nullptr)) settle_mail(false);
   std::size_t bytes = sizeof(block) + data_bytes;
   memory_resource* from = nullptr;
   void* p = take_bytes(bytes, from);
