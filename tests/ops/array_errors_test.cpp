@@ -87,4 +87,12 @@ TEST_CASE("extents that cannot be") {
   CHECK_THROWS_AS(tt::arange(0.0, 1e300, 1.0), tt::shape_error);
   CHECK_THROWS_AS(broadcast_to(tt::ones<double>(1), {many, many}), tt::shape_error);
   CHECK_THROWS_AS(reshape(tt::zeros<double>(0), many, many), tt::shape_error);
+  const auto tall = broadcast_to(tt::ones<double>(1), {many});  // extents that operands have, and their product has not
+  CHECK(text<tt::shape_error>([&] { tt::eval(unsqueeze(tall, 0) + unsqueeze(tall, 1)); }) ==
+        "[tensor] shape (4294967296,4294967296) has more elements than memory has bytes; make its extents smaller [TT-S25]");
+  CHECK_THROWS_AS(matmul(tt::zeros<double>(many / 2, 0), tt::zeros<double>(0, many / 2)), tt::shape_error);
+  CHECK_THROWS_AS(sum(tt::zeros<double>(many, many, 0), 2), tt::shape_error);
+  { const tt::tensor<double, 1> freed(1000); }
+  CHECK_THROWS_AS((tt::tensor<double, 1>((tt::index_t(1) << 44) - 100)), std::bad_alloc);  // more than the largest class of the cache of blocks
+  CHECK_THROWS_AS((tt::tensor<double, 1>(tt::index_t(1) << 50)), std::bad_alloc);
 }

@@ -321,7 +321,7 @@ TTENSOR_BODY void leaf_noter::hold(saved_value& s, index_t* to, mem::block* hold
   const auto size = static_cast<std::size_t>(n * bytes);
   if (holder) {
     if (!written || holder->bytes <= 2 * size + 256 || written->copied + size > holder->bytes) {
-      keep = mem::block_ref(holder);
+      keep = mem::block_ref(holder, mem::nobody);  // who counts the leaf's hold is not known here
       return;
     }
     written->copied += size;

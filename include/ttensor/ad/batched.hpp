@@ -28,7 +28,7 @@ template <class T> class store<batched<T>> {
   struct cell {
     store<T> inner;
     index_t batch, size;
-    int holders = 1;
+    std::atomic<int> holders = 1;
   };
 
  public:

@@ -329,7 +329,7 @@ class token_ref : public mem::shared_cell<slot_token> {
   token_ref() = default;
   token_ref(std::uint64_t serial, std::uint32_t id) : shared_cell(new slot_token(serial, id)) {}
   explicit token_ref(token_ptr p) : shared_cell(p.t) {
-    if (c_) ++c_->holders;
+    if (c_) mem::count(c_->holders, 1);
   }
   operator token_ptr() const { return {c_}; }
   /// Gives its hold away.

@@ -221,7 +221,7 @@ template <class T> class store<var<T>> {
   struct cell {
     store<T> value;
     token_ref slot;
-    int holders = 1;
+    std::atomic<int> holders = 1;
   };
 
  public:
@@ -244,7 +244,7 @@ template <class T> class store<var<T>> {
     if (!cell_->slot || cell_->slot->tape_serial <= tapes::silent) return S(cell_->value.get(i));
     const slot_token& k = *cell_->slot.operator->();
     if (!k.written) {
-      k.read = true;
+      __atomic_store_n(&k.read, true, __ATOMIC_RELAXED);  // threads that may not record come here too, and are refused when they use it
       return S(cell_->value.get(i), k.tape_serial, adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)), false);
     }
     return get_entry(i);

@@ -5,9 +5,12 @@
 // share it, and it moves to another block when a write has to detach from values.
 //
 // Counting is biased (Choi, Shull, Torrellas, "Biased reference counting", PACT 2018): holders made on the thread that
-// allocated the block are counted in `local` with plain loads and stores, all others in `shared` atomically, and all
-// local holders together count one in `shared`. Building and dropping an expression over live tensors therefore does no
-// atomic read-modify-write. A local holder that dies on another thread is posted to the owner's mailbox.
+// allocated the block, from another such holder, are counted in `local` with plain loads and stores, all others in `shared`
+// atomically, and all local holders together count one in `shared`. Building and dropping an expression over live tensors
+// therefore does no atomic read-modify-write. A local holder that dies on another thread is posted to the owner's mailbox.
+//
+// A copy of a shared holder is shared on every thread. So `local` never rises from 0, when it counts in `shared` no more; and who sees one
+// local holder, its own, and then no shared one is alone: in between no holder can have gone from the count read last to the one read first.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -36,7 +39,7 @@ struct alignas(heap_alignment) block {  // by itself where pointers have 8 bytes
   memory_resource* from;
   block* current;                    // cell part: where the elements are now
   std::atomic<std::int64_t> cell_holders;  // cell part: the tensor and its views
-  std::uint64_t current_is_local;          // cell part: how the cell holds `current`
+  std::uint64_t counted_by;                // cell part: the thread that counts the cell's hold of `current` as local, or nobody
   void* data() { return this + 1; }
 
   std::int64_t seen_local() const { return __atomic_load_n(&local, __ATOMIC_ACQUIRE); }  // from any thread
@@ -53,26 +56,34 @@ struct alignas(heap_alignment) block {  // by itself where pointers have 8 bytes
 static_assert(sizeof(block) == heap_alignment, "block headers keep the data 64-byte aligned");
 
 inline std::atomic<std::uint64_t> last_thread_id{0};
+inline constexpr std::uint64_t nobody = ~std::uint64_t(0);  // no thread has this number
 
 /// Local holders that died on other threads, waiting for the owner; after the owner ended they are settled at once.
 struct mailboxes {
   struct letter { block* about; letter* next; };
-  struct box { std::uint64_t owner; letter* posted; box* next; };
+  struct box { std::uint64_t owner; std::atomic<letter*> posted; box* next; };  // posted to under the lock
   std::mutex lock;
   box* open = nullptr;
-  std::atomic<std::uint64_t> pending{0};  // cheap hint that some box is not empty
   box** find(std::uint64_t owner) {  // where the list names the box; under the lock
     box** at = &open;
     while (*at && (*at)->owner != owner) at = &(*at)->next;
     return at;
   }
 };
+inline constinit thread_local mailboxes::box* own_box = nullptr;
 /// There before any code runs, and there to the end: threads may outlive static objects. So nothing may destroy the mutex at exit.
 inline constinit mailboxes mail;
 static_assert(std::is_trivially_destructible_v<mailboxes>, "ttensor: on this system a mutex ends with the static objects, and threads may outlive it; such systems are not supported yet");
 void destroy(block* b) noexcept;
+/// Adds to a count that several threads change, and returns what it was.
+template <class N> TTENSOR_INLINE N count(std::atomic<N>& n, N by) noexcept {
+  if (!TTENSOR_LIKELY(one_thread())) return n.fetch_add(by, by == N(1) ? std::memory_order_relaxed : std::memory_order_acq_rel);
+  const N was = n.load(std::memory_order_relaxed);
+  n.store(was + by, std::memory_order_relaxed);
+  return was;
+}
 inline void release_shared(block* b) noexcept {
-  if (b->shared.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(b);
+  if (count(b->shared, std::int64_t(-1)) == 1) destroy(b);
 }
 inline void release_local(block* b) noexcept {  // on the owner thread, or with the owner gone
   const std::int64_t n = b->local - 1;
@@ -89,23 +100,22 @@ void release_foreign(block* b) noexcept;
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void settle_mail(bool closing) noexcept {
   mailboxes& m = mail;
-  m.lock.lock();
-  mailboxes::box** at = m.find(this_thread);
-  mailboxes::letter* mine = nullptr;
-  if (mailboxes::box* own = *at) {
-    std::swap(mine, own->posted);
-    if (closing) {
-      *at = own->next;
-      std::free(own);
+  for (;;) {
+    m.lock.lock();
+    mailboxes::letter* mine = own_box->posted.exchange(nullptr, std::memory_order_relaxed);
+    const bool done = closing && !mine;  // a box is closed when it is empty: from then on others count for this thread
+    if (done) {
+      *m.find(this_thread) = own_box->next;
+      std::free(std::exchange(own_box, nullptr));
     }
-  }
-  for (mailboxes::letter* l = mine; l; l = l->next) m.pending.fetch_sub(1, std::memory_order_relaxed);
-  m.lock.unlock();
-  while (mine) {
-    mailboxes::letter* next = mine->next;
-    release_local(mine->about);
-    std::free(mine);
-    mine = next;
+    m.lock.unlock();
+    while (mine) {
+      mailboxes::letter* next = mine->next;
+      release_local(mine->about);
+      std::free(mine);
+      mine = next;
+    }
+    if (done || !closing) return;
   }
 }
 struct thread_registration {
@@ -115,7 +125,7 @@ struct thread_registration {
     if (!p) block_cache::throw_bad_alloc();
     mailboxes& m = mail;
     m.lock.lock();
-    m.open = new (p) mailboxes::box{this_thread, nullptr, m.open};
+    own_box = m.open = new (p) mailboxes::box{this_thread, nullptr, m.open};
     m.lock.unlock();
   }
   ~thread_registration() {
@@ -129,20 +139,21 @@ TTENSOR_BODY void register_thread() {
   static_cast<void>(r);
 }
 TTENSOR_BODY void release_foreign(block* b) noexcept {
+  if (b->seen_local() == 1 && b->shared.load(std::memory_order_acquire) == 1) return destroy(b);  // the last of all: the owner may never look
   mailboxes& m = mail;
   void* paper = std::malloc(sizeof(mailboxes::letter));
   m.lock.lock();
   mailboxes::box* to = *m.find(b->owner);
   if (to && paper) {
-    to->posted = new (paper) mailboxes::letter{b, to->posted};
-    m.pending.fetch_add(1, std::memory_order_relaxed);
+    to->posted.store(new (paper) mailboxes::letter{b, to->posted.load(std::memory_order_relaxed)}, std::memory_order_relaxed);
     m.lock.unlock();
     return;
   }
   bool last = false;
   if (!to) {  // the owner has ended; the lock orders us. Without memory for a letter the block is lost.
-    b->set_local(b->local - 1);
-    last = b->local == 0;
+    const std::int64_t n = b->local - 1;
+    last = n == 0;
+    b->set_local(n);  // if holders remain, theirs is the block from here on
   }
   m.lock.unlock();
   std::free(paper);

@@ -5,13 +5,14 @@
 TTENSOR_BEGIN
 namespace mem {
 
-/// Counted on one thread: a C with a count `holders` that starts at 1, such as what a tensor of a scalar kind shares with its views.
+/// A C with a count `holders` that starts at 1, such as what a tensor of a scalar kind shares with its views. Threads of the user may meet here: a level
+/// refuses theirs with an error, and what is mapped is read by all.
 template <class C> class shared_cell {
  public:
   shared_cell() = default;
   explicit shared_cell(C* fresh) : c_(fresh) {}
   shared_cell(const shared_cell& o) : c_(o.c_) {
-    if (c_) ++c_->holders;
+    if (c_) mem::count(c_->holders, 1);
   }
   shared_cell(shared_cell&& o) noexcept : c_(o.c_) { o.c_ = nullptr; }
   shared_cell& operator=(shared_cell o) noexcept {
@@ -23,14 +24,14 @@ template <class C> class shared_cell {
   }
   explicit operator bool() const { return c_ != nullptr; }
   C* operator->() const { return c_; }
-  bool shared() const { return c_->holders > 1; }
+  bool shared() const { return c_->holders.load(std::memory_order_acquire) > 1; }
 
  protected:
   C* c_ = nullptr;
 
  private:
   TTENSOR_NOINLINE static void drop(C* c) noexcept {
-    if (--c->holders == 0) delete c;
+    if (mem::count(c->holders, -1) == 1) delete c;
   }
 };
 
@@ -41,7 +42,7 @@ class cell_ref {
   explicit cell_ref(std::size_t data_bytes) : home_(new_block(data_bytes)) {
     home_->shared.store(2, std::memory_order_relaxed);
     home_->current = home_;
-    home_->current_is_local = 1;
+    home_->counted_by = home_->owner;
     home_->cell_holders.store(1, std::memory_order_relaxed);
   }
   cell_ref(const cell_ref& o) : home_(o.home_) {
@@ -60,7 +61,7 @@ class cell_ref {
     if (home_->cell_holders.load(std::memory_order_acquire) == 1 || count(-1) == 1) {
       block* cur = home_->current;
       if (TTENSOR_LIKELY(cur == home_ && unique())) return destroy_home();
-      block_ref::drop(cur, home_->current_is_local != 0);
+      block_ref::drop(cur, home_->counted_by != nobody);
       release_shared(home_);
     }
     home_ = nullptr;
@@ -71,29 +72,28 @@ class cell_ref {
   bool same(const cell_ref& o) const { return home_ == o.home_; }
   bool has_views() const { return home_->cell_holders.load(std::memory_order_relaxed) > 1; }
   /// True when no value holds the elements, so that they may be written.
-  bool unique() const { return unique_except(0); }
+  bool unique() const { return TTENSOR_LIKELY(alone()) || unique_except(0); }
   TTENSOR_INLINE bool alone() const {
     return TTENSOR_LIKELY(home_->current == home_) && TTENSOR_LIKELY(home_->seen_local() == 1) && TTENSOR_LIKELY(home_->shared.load(std::memory_order_acquire) == 2);
   }
-  /// The same, not counting `leaves` holders made by this thread.
+  /// The same, not counting `leaves` holders that this thread has.
   bool unique_except(std::int64_t leaves) const {
     const block* c = home_->current;
-    const std::int64_t alone = c == home_ ? 2 : 1;
-    if (TTENSOR_LIKELY(c->owner == this_thread || leaves == 0))
-      return c->seen_local() == 1 + leaves && c->shared.load(std::memory_order_acquire) == alone;
-    return c->seen_local() == 1 && c->shared.load(std::memory_order_acquire) == alone + leaves;
+    const std::int64_t local = c->seen_local(), in_shared = c->shared.load(std::memory_order_acquire);  // in this order: block.hpp
+    return in_shared + (local > 1 ? local - 1 : 0) == (c == home_ ? 2 : 1) + leaves;
   }
-  block_ref value() const { return block_ref(home_->current); }
+  block_ref value() const { return block_ref(home_->current, home_->counted_by); }
+  TTENSOR_INLINE hold hold_value() const { return hold_block(home_->current, home_->counted_by); }
   /// Moves the cell to a fresh block of the same size (contents NOT copied: the caller copies from `old`).
   block_ref detach(std::size_t data_bytes) {
-    block_ref old(home_->current);
+    block_ref old = value();
     if (!has_views()) {
       *this = cell_ref(data_bytes);
     } else {
       block* fresh = new_block(data_bytes);
-      block_ref::drop(home_->current, home_->current_is_local != 0);
+      block_ref::drop(home_->current, home_->counted_by != nobody);
       home_->current = fresh;
-      home_->current_is_local = 1;
+      home_->counted_by = fresh->owner;
     }
     return old;
   }
@@ -101,33 +101,27 @@ class cell_ref {
   void adopt(cell_ref& fresh) {
     block_ref v = fresh.value();
     fresh.reset();
-    block_ref::drop(home_->current, home_->current_is_local != 0);
-    home_->current = block_ref_release(static_cast<block_ref&&>(v), home_->current_is_local);
+    block_ref::drop(home_->current, home_->counted_by != nobody);
+    hold_as_current(home_, static_cast<block_ref&&>(v));
   }
   /// A cell over a block that values hold already: the O(1) copy of a tensor.
   static cell_ref sharing(const block_ref& b) {
     cell_ref c(std::size_t(0));
-    c.home_->current = block_ref_release(block_ref(b), c.home_->current_is_local);
-    release_local(c.home_);  // the fresh header's own element block is not used
+    const bool local = c.home_->counted_by != nobody;
+    hold_as_current(c.home_, block_ref(b));
+    block_ref::drop(c.home_, local);  // the fresh header's own element block is not used
     return c;
   }
 
  private:
-  static block* block_ref_release(block_ref b, std::uint64_t& local) {
-    block* p = b.get();
-    local = p->owner == this_thread ? 1 : 0;
-    new (&b) block_ref();  // hand over the count
-    return p;
-  }
   static block* new_block(std::size_t data_bytes);
-  /// Adds to the number of holders of the cell, and returns what it was.
-  TTENSOR_INLINE std::int64_t count(std::int64_t by) const noexcept {
-    std::atomic<std::int64_t>& n = home_->cell_holders;
-    if (!TTENSOR_LIKELY(one_thread())) return n.fetch_add(by, by > 0 ? std::memory_order_relaxed : std::memory_order_acq_rel);
-    const std::int64_t was = n.load(std::memory_order_relaxed);
-    n.store(was + by, std::memory_order_relaxed);
-    return was;
+  static void hold_as_current(block* home, block_ref b) {
+    home->current = b.get();
+    home->counted_by = b.is_local() ? b.get()->owner : nobody;
+    static_cast<void>(b.release());
   }
+  /// Adds to the number of holders of the cell, and returns what it was.
+  TTENSOR_INLINE std::int64_t count(std::int64_t by) const noexcept { return mem::count(home_->cell_holders, by); }
   void destroy_home() noexcept {
     destroy(home_);
     home_ = nullptr;
@@ -138,19 +132,20 @@ class cell_ref {
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY block* cell_ref::new_block(std::size_t data_bytes) {
   if (TTENSOR_UNLIKELY(this_thread == 0)) register_thread();
-  if (TTENSOR_UNLIKELY(mail.pending.load(std::memory_order_relaxed) != 0)) settle_mail(false);
+  if (own_box && TTENSOR_UNLIKELY(own_box->posted.load(std::memory_order_relaxed) != nullptr)) settle_mail(false);
   std::size_t bytes = sizeof(block) + data_bytes;
   memory_resource* from = nullptr;
   void* p = take_bytes(bytes, from);
   block* b = new (p) block;
+  const bool late = this_thread == 0;  // of static objects, or of a thread that is ending: nobody counts locally
   b->shared.store(1, std::memory_order_relaxed);
-  b->local = 1;
-  b->owner = this_thread;
+  b->local = late ? 0 : 1;
+  b->owner = late ? nobody : this_thread;
   b->bytes = bytes;
   b->from = from;
   b->current = nullptr;
   b->cell_holders.store(0, std::memory_order_relaxed);
-  b->current_is_local = 0;
+  b->counted_by = nobody;
   if (data_bytes % 64 != 0) __builtin_memset(static_cast<char*>(b->data()) + data_bytes / 64 * 64, 0, 64);  // short statements compute whole packs: nothing left there by others
   return b;
 }

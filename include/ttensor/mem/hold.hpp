@@ -5,9 +5,9 @@
 TTENSOR_BEGIN
 namespace mem {
 
-/// What can be held beside blocks: anything with a count of its own, on one thread.
+/// What can be held beside blocks: anything with a count of its own.
 struct counted {
-  std::uint32_t holders = 1;
+  std::atomic<std::int32_t> holders = 1;
   void (*destroy)(counted*) noexcept;
 };
 /// One hold as a word, so that moving it is copying a word and dropping many is one call: the pointer to a block for a hold that its
@@ -23,16 +23,13 @@ TTENSOR_INLINE block* block_before(const void* elements) { return reinterpret_ca
 class block_ref {
  public:
   block_ref() = default;
-  explicit block_ref(block* b) : b_(b) {  // acquires
-    if (!b) return;
-    if (TTENSOR_LIKELY(b->owner == this_thread)) {
-      b->set_local(b->local + 1);
-      local_ = true;
-    } else {
-      b->shared.fetch_add(1, std::memory_order_relaxed);
-    }
+  /// Acquires, beside a holder that `counted_by` counts.
+  block_ref(block* b, std::uint64_t counted_by) : b_(b), local_(b && counted_by == this_thread) {
+    if (TTENSOR_LIKELY(local_)) b->set_local(b->local + 1);
+    else if (b) count(b->shared, std::int64_t(1));
   }
-  block_ref(const block_ref& o) : block_ref(o.b_) {}
+  explicit block_ref(hold h) : block_ref(block_of(h), counter(block_of(h), (h & shared_hold) == 0)) {}
+  block_ref(const block_ref& o) : block_ref(o.b_, counter(o.b_, o.local_)) {}
   block_ref(block_ref&& o) noexcept : b_(o.b_), local_(o.local_) { o.b_ = nullptr; }
   block_ref& operator=(block_ref o) noexcept {
     block* b = b_;
@@ -47,26 +44,31 @@ class block_ref {
     if (b_) drop(b_, local_);
   }
   block* get() const { return b_; }
+  /// Its hold, which it keeps.
+  TTENSOR_INLINE hold word() const noexcept { return b_ ? reinterpret_cast<hold>(b_) | (local_ ? 0 : shared_hold) : no_hold; }
   /// Gives its hold away.
   TTENSOR_INLINE hold release() noexcept {
-    const hold h = b_ ? reinterpret_cast<hold>(b_) | (local_ ? 0 : shared_hold) : no_hold;
+    const hold h = word();
     b_ = nullptr;
     return h;
   }
+  bool is_local() const { return local_; }
 
   static void drop(block* b, bool local) noexcept;
 
  private:
+  static std::uint64_t counter(const block* b, bool local) { return b && local ? b->owner : nobody; }
   block* b_ = nullptr;
   bool local_ = false;
 };
 
-TTENSOR_INLINE hold hold_block(block* b) noexcept {
-  if (TTENSOR_LIKELY(b->owner == this_thread)) {
+/// One more, beside a holder that `counted_by` counts.
+TTENSOR_INLINE hold hold_block(block* b, std::uint64_t counted_by) noexcept {
+  if (TTENSOR_LIKELY(counted_by == this_thread)) {
     b->set_local(b->local + 1);
     return reinterpret_cast<hold>(b);
   }
-  b->shared.fetch_add(1, std::memory_order_relaxed);
+  count(b->shared, std::int64_t(1));
   return reinterpret_cast<hold>(b) | shared_hold;
 }
 /// The hold of a leaf inside a tree, which the root of the tree counts and drops. Its copy is written out so that expressions are
@@ -103,27 +105,28 @@ template <class Count> struct holds_of {
   TTENSOR_INLINE bool is_plain() const { return reinterpret_cast<block*>(word)->owner == this_thread; }  // of a word without marks
   TTENSOR_INLINE std::int64_t count_down() const {  // below 0: they were the last
     block* b = reinterpret_cast<block*>(word);
-    b->set_local(b->local - count);
-    return b->local - 1;
-  }
-  TTENSOR_INLINE void count_up() const {
-    block* b = reinterpret_cast<block*>(word);
-    b->set_local(b->local + count);
+    const std::int64_t n = b->local - count;
+    b->set_local(n);
+    return n - 1;
   }
 };
 using holds = holds_of<std::int64_t>;
 using one_hold = holds_of<std::integral_constant<std::int64_t, 1>>;
-void drop_each_slowly(const holds* h, int n) noexcept;
+/// last: a bit for every hold that was the last, the newest hold's being 1, when all are counted down; else below 0. What was counted down
+/// stays so: a thread that found itself alone with a block since then may have freed it.
+void drop_each_slowly(const holds* h, int n, std::int64_t last) noexcept;
 /// Few holds, by value: a tree that passes them keeps no memory. All that is not common leaves by one
 /// exit, so that the rest saves no registers.
 template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
   std::atomic_signal_fence(std::memory_order_acq_rel);
+  std::int64_t last = -1;
   if (TTENSOR_LIKELY(((h.word | ...) & hold_marks) == 0) && (TTENSOR_LIKELY(h.is_plain()) && ...)) {
-    if (TTENSOR_LIKELY((h.count_down() | ...) >= 0)) return;
-    (h.count_up(), ...);
+    last = 0;
+    ((last = 2 * last + static_cast<std::int64_t>(static_cast<std::uint64_t>(h.count_down()) >> 63)), ...);
+    if (TTENSOR_LIKELY(last == 0)) return;
   }
   const holds all[] = {{h.word, h.count}...};
-  drop_each_slowly(all, sizeof...(H));
+  drop_each_slowly(all, sizeof...(H), last);
 }
 template <int... I> TTENSOR_INLINE void drop_array(const hold* h, std::integer_sequence<int, I...>) noexcept { drop_each(one_hold{h[I]}...); }
 void drop_holds(const hold* h, int n) noexcept;
@@ -141,12 +144,17 @@ TTENSOR_BODY void drop_other_hold(hold h) noexcept {
   void* p = reinterpret_cast<void*>(h & ~hold_marks);
   if (h & counted_hold) {
     counted* c = static_cast<counted*>(p);
-    if (--c->holders == 0) c->destroy(c);
+    if (count(c->holders, -1) == 1) c->destroy(c);
   } else if (p) {
     block_ref::drop(static_cast<block*>(p), (h & shared_hold) == 0);
   }
 }
-TTENSOR_BODY void drop_each_slowly(const holds* h, int n) noexcept {
+TTENSOR_BODY void drop_each_slowly(const holds* h, int n, std::int64_t last) noexcept {
+  if (last >= 0) {
+    for (int i = n; last; last >>= 1, --i)
+      if (last & 1) release_shared(block_of(h[i - 1].word));
+    return;
+  }
   for (int i = 0; i < n; ++i)
     for (std::int64_t k = 0; k < h[i].count; ++k) drop_other_hold(h[i].word);
 }
@@ -163,8 +171,9 @@ TTENSOR_BODY void drop_holds(const hold* h, int n) noexcept {
   }
 }
 TTENSOR_BODY hold hold_again(hold h) noexcept {
-  if (h & counted_hold) return ++reinterpret_cast<counted*>(h & ~hold_marks)->holders, h;
-  return block_of(h) ? hold_block(block_of(h)) : h;
+  if (h & counted_hold) return count(reinterpret_cast<counted*>(h & ~hold_marks)->holders, 1), h;
+  block* b = block_of(h);
+  return b ? hold_block(b, h & shared_hold ? nobody : b->owner) : h;
 }
 #endif
 

@@ -69,6 +69,7 @@ TTENSOR_BODY void* block_cache::from_system(std::size_t bytes) {
   return p;
 }
 inline void* block_cache::take(std::size_t& bytes) {
+  if (TTENSOR_UNLIKELY(bytes > bytes_of(classes - 1))) throw_bad_alloc();
   const int c = class_of(bytes);
   bytes = bytes_of(c);
   ++stats.blocks;

@@ -61,7 +61,7 @@ struct matmul_op {
       }
       for (int d = 0; d < s.rank / 2; ++d) std::swap(s.over[d], s.over[s.rank - 1 - d]);
       s.inner = {e[R - 2], e[R - 1], p.extent[R - 1], p.stride[R - 2], p.stride[R - 1], q.stride[R - 2], q.stride[R - 1], e[R - 1], false};
-      tensor<T, R> y(store<T>::make(shape::size(e)), e);
+      tensor<T, R> y(store<T>::make(shape::elements(e)), e);
       ++counts.loops;
       if (shape::size(e) == 0) return y;
       s.simplify();

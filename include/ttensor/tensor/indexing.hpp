@@ -47,7 +47,7 @@ template <int R> struct gather_op {
 
   template <class T> tensor<T, R> primal(const leaf<T, R>& x, const leaf<std::int64_t, R>& index) const {
     const dims<R> e = indexing_detail::walked(lead, index.map.extent, x.map.extent);
-    tensor<T, R> y(store<T>::make(shape::size(e)), e);
+    tensor<T, R> y(store<T>::make(shape::elements(e)), e);
     const auto s = indexing_detail::plan(caller, axis, lead, e, index.map, shape::row_major(e), x.map);
     ++counts.loops;
     run::gather(s, index.data.base + index.map.offset, x.data.base + x.map.offset, y.elements().writable());
@@ -80,7 +80,7 @@ template <int R> struct spread_op {
     dims<R> out = to;
     for (int d = 0; d < lead; ++d)
       if (repeated >> d & 1) out[d] = e[d];
-    tensor<T, R> y(store<T>::make(shape::size(out)), out);
+    tensor<T, R> y(store<T>::make(shape::elements(out)), out);
     y.elements().zero();
     dims<R> flat = src.map.stride;
     for (int d = 0; d < R; ++d)

@@ -48,8 +48,10 @@ auto collect(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& se
   using kernel = typename reduce_detail::types<Red, Columns || (batch_levels_v<S> > 0), S, E>::kernel;
   const auto batch = batch_of<S>(e);
   statement<Q, E, E::rank, kernel> st(e, batch, shape);
-  index_t n = 1;
-  for (int d = 0; d < E::rank; ++d) n *= set.reduced[d] ? 1 : shape[d];
+  dims<E::rank> kept = shape;
+  for (int d = 0; d < E::rank; ++d)
+    if (set.reduced[d]) kept[d] = 1;
+  const index_t n = shape::elements(kept);
   store<Q> out = store<Q>::make(n, batch);
   const auto stride = reduce_detail::output_strides(st.extent, set);
   int k = 0;

@@ -20,8 +20,12 @@ template <class T, bool Owns> requires(depth_v<T> == 0) struct snapshot<T, Owns>
   bool same(const snapshot& o) const { return base == o.base; }
   template <class F> TTENSOR_INLINE void each_hold(F&& f) { f(block.word); }
   TTENSOR_INLINE snapshot<T, false> release() { return {block.release(), base}; }
-  snapshot<T> owning() const { return {mem::block_ref(block.get()), base}; }
-  snapshot<T, false> borrowed() const { return {reinterpret_cast<mem::hold>(block.get()), base}; }
+  snapshot<T> owning() const { return {mem::block_ref(hold()), base}; }
+  snapshot<T, false> borrowed() const { return {hold(), base}; }
+  mem::hold hold() const {
+    if constexpr (Owns) return block.word();
+    else return block.word;
+  }
   template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, base, dims<0>{}, dims<0>{}, block.get()); }
 };
 
@@ -63,10 +67,10 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     if (TTENSOR_UNLIKELY(!cell_)) return read_by_copy_ ? copied() : snapshot<T>{{}, borrowed_};
     return {cell_.value(), static_cast<const T*>(cell_.data())};
   }
-  TTENSOR_INLINE mem::hold hold() const { return TTENSOR_LIKELY(cell_) ? mem::hold_block(cell_.current()) : mem::no_hold; }
+  TTENSOR_INLINE mem::hold hold() const { return TTENSOR_LIKELY(cell_) ? cell_.hold_value() : mem::no_hold; }
   /// For a leaf inside a tree, held once more for the tree's root.
   TTENSOR_INLINE snapshot<T, false> bare() const {
-    if (TTENSOR_LIKELY(cell_)) return {mem::hold_block(cell_.current()), static_cast<const T*>(cell_.data())};
+    if (TTENSOR_LIKELY(cell_)) return {cell_.hold_value(), static_cast<const T*>(cell_.data())};
     return read_by_copy_ ? copied().release() : snapshot<T, false>{mem::no_hold, borrowed_};
   }
   store alias() const { return *this; }
