@@ -19,6 +19,8 @@ TTENSOR_INLINE block* block_of(hold h) { return reinterpret_cast<block*>(h & ~ho
 TTENSOR_INLINE void* elements_of(hold h) { return reinterpret_cast<void*>((h & ~hold_marks) + sizeof(block)); }
 TTENSOR_INLINE block* block_before(const void* elements) { return reinterpret_cast<block*>(reinterpret_cast<std::uintptr_t>(elements) - sizeof(block)); }
 
+/// One more hold that all threads count.
+hold hold_shared(block* b) noexcept;
 /// One holder of a block. Copies and moves freely; may be dropped on any thread.
 class block_ref {
  public:
@@ -26,7 +28,7 @@ class block_ref {
   /// Acquires, beside a holder that `counted_by` counts.
   block_ref(block* b, std::uint64_t counted_by) : b_(b), local_(b && counted_by == this_thread) {
     if (TTENSOR_LIKELY(local_)) b->set_local(b->local + 1);
-    else if (b) count(b->shared, std::int64_t(1));
+    else if (b) hold_shared(b);
   }
   explicit block_ref(hold h) : block_ref(block_of(h), counter(block_of(h), (h & shared_hold) == 0)) {}
   block_ref(const block_ref& o) : block_ref(o.b_, counter(o.b_, o.local_)) {}
@@ -64,12 +66,9 @@ class block_ref {
 
 /// One more, beside a holder that `counted_by` counts.
 TTENSOR_INLINE hold hold_block(block* b, std::uint64_t counted_by) noexcept {
-  if (TTENSOR_LIKELY(counted_by == this_thread)) {
-    b->set_local(b->local + 1);
-    return reinterpret_cast<hold>(b);
-  }
-  count(b->shared, std::int64_t(1));
-  return reinterpret_cast<hold>(b) | shared_hold;
+  if (TTENSOR_UNLIKELY(counted_by != this_thread)) return hold_shared(b);
+  b->set_local(b->local + 1);
+  return reinterpret_cast<hold>(b);
 }
 /// The hold of a leaf inside a tree, which the root of the tree counts and drops. Its copy is written out so that expressions are
 /// copied member by member: as blocks of bytes they would be read in pieces wider than they were just written in, and every such
@@ -139,6 +138,10 @@ TTENSOR_BODY void block_ref::drop(block* b, bool local) noexcept {
   if (!local) release_shared(b);
   else if (TTENSOR_LIKELY(b->owner == this_thread)) release_local(b);
   else release_foreign(b);
+}
+TTENSOR_BODY hold hold_shared(block* b) noexcept {
+  count(b->shared, std::int64_t(1));
+  return reinterpret_cast<hold>(b) | mem::shared_hold;
 }
 TTENSOR_BODY void drop_other_hold(hold h) noexcept {
   void* p = reinterpret_cast<void*>(h & ~hold_marks);

@@ -61,19 +61,29 @@ template <int R> TTENSOR_HD constexpr index_t size(const dims<R>& e) {
   for (int d = 0; d < R; ++d) n *= e[d];
   return n;
 }
+/// Whether that many elements can be counted: more than memory has bytes cannot.
+TTENSOR_INLINE bool countable(const index_t* extent, int rank) {
+  index_t n = 1;
+  bool none = false, too_many = false;
+  for (int d = 0; d < rank; ++d) {
+    none = none || extent[d] == 0;
+    too_many = __builtin_mul_overflow(n, extent[d], &n) || too_many || n > std::numeric_limits<index_t>::max() / 128;
+  }
+  return none || !too_many;
+}
+[[noreturn]] void too_many_elements(const index_t* extent, int rank);
 /// How many elements an array of these extents has; they come from the caller, and may be negative or too many to count.
 index_t elements(const index_t* extent, int rank);
 #if defined(TTENSOR_BODY)
+TTENSOR_BODY void too_many_elements(const index_t* extent, int rank) {
+  raise<shape_error>("[tensor] shape " + shape_text(extent, rank) + " has more elements than memory has bytes; make its extents smaller [TT-S25]");
+}
 TTENSOR_BODY index_t elements(const index_t* extent, int rank) {
   index_t n = 1;
-  bool too_many = false, none = false;
-  for (int d = 0; d < rank; ++d) {
+  for (int d = 0; d < rank; ++d)
     if (extent[d] < 0) raise<shape_error>("[tensor] negative extent " + to_message(extent[d]) + " on axis " + to_message(d) + "; extents are 0 or more [TT-S24]");
-    none = none || extent[d] == 0;
-    too_many = too_many || __builtin_mul_overflow(n, extent[d], &n) || n > std::numeric_limits<index_t>::max() / 128;
-  }
-  if (none) return 0;
-  if (too_many) raise<shape_error>("[tensor] shape " + shape_text(extent, rank) + " has more elements than memory has bytes; make its extents smaller [TT-S25]");
+  if (!countable(extent, rank)) too_many_elements(extent, rank);
+  for (int d = 0; d < rank; ++d) n = static_cast<index_t>(static_cast<std::size_t>(n) * static_cast<std::size_t>(extent[d]));  // of an empty array it may wrap on the way
   return n;
 }
 #endif

@@ -131,10 +131,7 @@ template <class S, int F> void connect_whole(store<S>& to, run::statement_planes
 /// Runs `st` into a fresh store of its extent.
 template <class S, int F> TTENSOR_NOINLINE store<S> run_fresh(run::statement_planes<F>& st) {
   constexpr int B = batch_levels_v<S>;
-  index_t total = 1;
-  bool many = false;
-  for (int d = 0; d < F; ++d) many = __builtin_mul_overflow(total, st.extent[d], &total) || many;
-  if (TTENSOR_UNLIKELY(many || total > index_t(1) << 56)) static_cast<void>(shape::elements(st.extent));  // throws
+  if (TTENSOR_UNLIKELY(!shape::countable(st.extent.v, F))) shape::too_many_elements(st.extent.v, F);
   dims<B> batch{};
   for (int d = 0; d < B; ++d) batch[d] = st.extent[d];
   store<S> out = store<S>::make(size_of<B>(st.extent), batch);
