@@ -235,6 +235,20 @@ TEST_CASE("an element's bits do not depend on its place") {
   windows<float>(functions), windows<double>(functions);
   windows<float>(compared), windows<double>(compared);
 }
+TEST_CASE_TEMPLATE("nor on whether its tensor is fixed: products are rounded by themselves", T, float, double) {
+  tt::tensor<T, 2> x(6, 6), y(6, 6), z(6, 6);
+  for (index_t i = 0; i < 36; ++i) x.data()[i] = real<T>(), y.data()[i] = real<T>();
+  z = x * y;
+  const tt::fixed<T, 6, 6> a = x, b = y, c = z;
+  tt::fixed<T, 6, 6> d, e;
+  d = a * b - c;
+  e = T(0.1) * a - c;
+  CHECK(tt::all(d == T(0)));
+  CHECK(tt::all(e == tt::eval(T(0.1) * x - z)));
+  tt::fixed<T, 4> f, g = eval(y(0, tt::range(0, 4))), h = eval(z(0, tt::range(0, 4))), k = eval(x(0, tt::range(0, 4)));
+  f = k * g - h;
+  CHECK(tt::all(f == T(0)));
+}
 TEST_CASE("a statement longer than the unrolled loops") {
   windows<double>([](const auto& x, const auto& z) {
     return ((((x * z + z) * x - z) * x + z) * x - z) / (x * x + 2) + (((z * x + x) * z - x) * z + x) / (z * z + 3) + sqrt(x * x + z * z) * tanh(x - z);

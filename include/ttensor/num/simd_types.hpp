@@ -112,21 +112,23 @@ TTENSOR_INLINE double fma(double a, double b, double c) {
 }
 
 // x, but never contracted with what comes next: the last product of a kernel must not fuse with the caller's sum. Only g++
-// contracts across source expressions. Its __builtin_assoc_barrier takes a vector apart into elements, so vectors pass
-// through an empty asm instead.
+// contracts across source expressions. Its __builtin_assoc_barrier takes a vector apart into elements and is lost where a loop over
+// numbers is made one over vectors, so all pass through an empty asm instead.
 #if TTENSOR_HAS_FMA && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-TTENSOR_INLINE float rounded(float x) { return __builtin_assoc_barrier(x); }
-TTENSOR_INLINE double rounded(double x) { return __builtin_assoc_barrier(x); }
-#if TTENSOR_HAS_REGISTERS
 #if defined(__aarch64__)
-#define TTENSOR_REGISTER "+w"
+#define TTENSOR_ROUNDED(T) TTENSOR_INLINE T rounded(T x) { __asm__("" : "+w"(x)); return x; }
+#elif defined(__SSE2__)
+#define TTENSOR_ROUNDED(T) TTENSOR_INLINE T rounded(T x) { __asm__("" : "+v"(x)); return x; }
 #else
-#define TTENSOR_REGISTER "+v"
+#define TTENSOR_ROUNDED(T) TTENSOR_INLINE T rounded(T x) { return __builtin_assoc_barrier(x); }
 #endif
-TTENSOR_INLINE vec<float> rounded(vec<float> x) { __asm__("" : TTENSOR_REGISTER(x)); return x; }
-TTENSOR_INLINE vec<double> rounded(vec<double> x) { __asm__("" : TTENSOR_REGISTER(x)); return x; }
-#undef TTENSOR_REGISTER
+TTENSOR_ROUNDED(float)
+TTENSOR_ROUNDED(double)
+#if TTENSOR_HAS_REGISTERS
+TTENSOR_ROUNDED(vec<float>)
+TTENSOR_ROUNDED(vec<double>)
 #endif
+#undef TTENSOR_ROUNDED
 #else
 TTENSOR_INLINE float rounded(float x) { return x; }
 TTENSOR_INLINE double rounded(double x) { return x; }
