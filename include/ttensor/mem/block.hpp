@@ -14,6 +14,7 @@
 #pragma once
 #include <atomic>
 #include <mutex>
+#include <utility>
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
 #endif
