@@ -123,7 +123,7 @@ setup_packages() { # setup_packages <group>...
   local cache
   for cache in build/*/CMakeCache.txt; do
     [ -f "$cache" ] || continue
-    grep -qxF -e "CMAKE_HOME_DIRECTORY:INTERNAL=$root" -e "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$cache" || rm -r "$cache" "${cache%/*}/CMakeFiles"
+    grep -qxF -e "CMAKE_HOME_DIRECTORY:INTERNAL=$root" -e "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$cache" || show rm -rf "$cache" "${cache%/*}/CMakeFiles"
   done
 
   # Ninja when it is there; an existing build directory keeps its own generator.

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <ttensor/transform.hpp>
 #include <vector>
@@ -81,4 +82,17 @@ TEST_CASE("threads apply copies of one pullback and of one tangent map at once")
     }
   });
   CHECK(wrong == 0);
+}
+TEST_CASE("a pullback inside its own backward pass is refused") {
+  std::function<vec(const vec&)> again;
+  const auto f = tt::custom_vjp([](const auto& x) { return tt::eval(x * x); }, [](const auto& x) { return std::pair{tt::eval(x * x), x}; },
+                                [&](const auto& x, const auto& ct) {
+                                  if (again) static_cast<void>(again(vec{1, 1}));
+                                  return tt::eval(2.0 * x * ct);
+                                });
+  const auto [y, pull] = tt::vjp([&](const auto& v) { return f(v); }, vec{1, 2});
+  again = [p = pull](const vec& ct) -> vec { return p(ct); };
+  CHECK_THROWS_AS(pull(vec{1, 1}), tt::level_error);
+  again = nullptr;
+  CHECK(tt::all(pull(vec{1, 1}) == vec{2, 4}));
 }

@@ -141,7 +141,7 @@ void twice(tt::fixed<double, 3, 1>& y, const tt::fixed<double, 3, 4>& x) { y = 2
 void twice(tt::fixed<double, 3, 1>& y, const tt::fixed<double, 3, 1>& x) { y = 2 * x; }
 
 // case: max_with_a_number
-// expect: element by element it is maximum\(x, 0.0\)
+// expect: element by element it is maximum\(x, 0\.0\)
 tt::tensor<double, 1> ramp(const tt::tensor<double, 1>& x) { return max(x, 0.0); }
 // twin:
 tt::tensor<double, 1> ramp(const tt::tensor<double, 1>& x) { return maximum(x, 0.0); }

@@ -4,6 +4,8 @@
 // gives its tape entry to its consumer, so `y = a * b + sin(c)` leaves one entry with the partials of a, b and c. Only the
 // newest entry can be given away, and copying a var keeps its entry, so nothing that is still used is ever rewritten.
 #pragma once
+#include <atomic>
+
 #include "../ops/complex.hpp"
 #include "../tensor/statement_rule.hpp"
 #include "dual.hpp"

@@ -161,7 +161,7 @@ template <class E> struct owned : expr::root, E {
     live = std::exchange(o.live, false);
     return *this;
   }
-  template <class V> requires(!std::is_same_v<std::remove_cvref_t<V>, owned>) void operator=(V&&) {
+  template <class V> requires(!std::is_convertible_v<V, owned>) void operator=(V&&) {
     static_assert(sizeof(V) == 0, "ttensor: an auto variable that was given an expression has that expression's type and takes no other; begin with auto d = eval(...), or tensor<T, R> d = ...");
   }
   /// Drops what it holds: it was used up.

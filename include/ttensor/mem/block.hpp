@@ -121,13 +121,13 @@ TTENSOR_BODY void settle_mail(bool closing) noexcept {
 }
 struct thread_registration {
   thread_registration() {
-    this_thread = last_thread_id.fetch_add(1) + 1;
     void* p = std::malloc(sizeof(mailboxes::box));
-    if (!p) block_cache::throw_bad_alloc();
+    if (!p) block_cache::throw_bad_alloc();  // without a box no number
     mailboxes& m = mail;
     m.lock.lock();
-    own_box = m.open = new (p) mailboxes::box{this_thread, nullptr, m.open};
+    own_box = m.open = new (p) mailboxes::box{last_thread_id.fetch_add(1) + 1, nullptr, m.open};
     m.lock.unlock();
+    this_thread = own_box->owner;
   }
   ~thread_registration() {
     settle_mail(true);

@@ -28,7 +28,7 @@ inline constinit thread_local std::uint64_t this_thread = 0;
 class block_cache {
  public:
   [[noreturn]] static void throw_bad_alloc();
-  static constexpr int classes = 4 * 40;
+  static constexpr int classes = 4 * (sizeof(std::size_t) == 8 ? 40 : 24);
   static constexpr std::size_t limit = std::size_t(192) << 20, page = 4096;
 
   static constexpr int class_of(std::size_t bytes) {  // smallest class that holds `bytes`
@@ -41,6 +41,7 @@ class block_cache {
     const int log = 7 + (c - 1) / 4;
     return (std::size_t(1) << log) + static_cast<std::size_t>((c - 1) % 4 + 1) * (std::size_t(1) << (log - 2));
   }
+  static const std::size_t largest;  // that there is a class for: less than memory has
   // A load waits for an earlier store whose address differs by a multiple of a page: arrays that a statement walks in step must not lie
   // a few lines apart modulo a page, so those of one or two pages begin at the same place in theirs. Larger ones do not: transposes of
   // rows of a page would meet in the cache more often, and the wait is a smaller part of their time.
@@ -54,6 +55,7 @@ class block_cache {
   link* free_[classes]{};
   std::size_t held_ = 0;
 };
+inline constexpr std::size_t block_cache::largest = bytes_of(classes - 1);
 inline constinit thread_local block_cache cache;
 
 /// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken, which is whole lines of 64: a
@@ -69,7 +71,7 @@ TTENSOR_BODY void* block_cache::from_system(std::size_t bytes) {
   return p;
 }
 inline void* block_cache::take(std::size_t& bytes) {
-  if (TTENSOR_UNLIKELY(bytes > bytes_of(classes - 1))) throw_bad_alloc();
+  if (TTENSOR_UNLIKELY(bytes > largest)) throw_bad_alloc();
   const int c = class_of(bytes);
   bytes = bytes_of(c);
   ++stats.blocks;

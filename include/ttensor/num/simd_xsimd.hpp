@@ -54,15 +54,16 @@ TTENSOR_BOTH(trunc, rnd)
 #else
 TTENSOR_INLINE vec<float> sqrt(vec<float> a) { return from_batch<float>(xsimd::sqrt(as_batch<float>(a))); }
 TTENSOR_INLINE vec<double> sqrt(vec<double> a) { return from_batch<double>(xsimd::sqrt(as_batch<double>(a))); }
-#define TTENSOR_BOTH(function, T)                                                                             \
+#define TTENSOR_SIGNED(function, T)                                                                             \
   TTENSOR_INLINE vec<T> function(vec<T> a) { return from_batch<T>(xsimd::copysign(xsimd::function(as_batch<T>(a)), as_batch<T>(a))); }  // SSE2: +0 of -0
-TTENSOR_BOTH(floor, float)
-TTENSOR_BOTH(floor, double)
-TTENSOR_BOTH(ceil, float)
-TTENSOR_BOTH(ceil, double)
-TTENSOR_BOTH(trunc, float)
-TTENSOR_BOTH(trunc, double)
+TTENSOR_SIGNED(floor, float)
+TTENSOR_SIGNED(floor, double)
+TTENSOR_SIGNED(ceil, float)
+TTENSOR_SIGNED(ceil, double)
+TTENSOR_SIGNED(trunc, float)
+TTENSOR_SIGNED(trunc, double)
 #endif
+#undef TTENSOR_SIGNED
 #undef TTENSOR_BOTH
 
 #if TTENSOR_HAS_FMA && TTENSOR_SIMD_BYTES == 64  // not xsimd::fma: xsimd 8.1 multiplies and adds here

@@ -56,18 +56,20 @@ template <auto Shape> constexpr dims<rank_of<Shape>()> static_dims() {  // dynam
   return e;
 }
 
-template <int R> TTENSOR_HD constexpr index_t size(const dims<R>& e) {
-  index_t n = 1;
-  for (int d = 0; d < R; ++d) n *= e[d];
-  return n;
+/// The product of extents; of an empty array's it may wrap on the way to 0.
+TTENSOR_HD constexpr index_t product(const index_t* extent, int rank) {
+  std::size_t n = 1;
+  for (int d = 0; d < rank; ++d) n *= static_cast<std::size_t>(extent[d]);
+  return static_cast<index_t>(n);
 }
+template <int R> TTENSOR_HD constexpr index_t size(const dims<R>& e) { return product(e.v, R); }
 /// Whether that many elements can be counted: more than memory has bytes cannot.
 TTENSOR_INLINE bool countable(const index_t* extent, int rank) {
   index_t n = 1;
   bool none = false, too_many = false;
   for (int d = 0; d < rank; ++d) {
     none = none || extent[d] == 0;
-    too_many = __builtin_mul_overflow(n, extent[d], &n) || too_many || n > std::numeric_limits<index_t>::max() / 128;
+    too_many = __builtin_mul_overflow(n, extent[d], &n) || too_many || n > std::numeric_limits<index_t>::max() / (sizeof(index_t) == 8 ? 128 : 16);  // 16 bytes have the largest elements
   }
   return none || !too_many;
 }
@@ -79,12 +81,10 @@ TTENSOR_BODY void too_many_elements(const index_t* extent, int rank) {
   raise<shape_error>("[tensor] shape " + shape_text(extent, rank) + " has more elements than memory has bytes; make its extents smaller [TT-S25]");
 }
 TTENSOR_BODY index_t elements(const index_t* extent, int rank) {
-  index_t n = 1;
   for (int d = 0; d < rank; ++d)
     if (extent[d] < 0) raise<shape_error>("[tensor] negative extent " + to_message(extent[d]) + " on axis " + to_message(d) + "; extents are 0 or more [TT-S24]");
   if (!countable(extent, rank)) too_many_elements(extent, rank);
-  for (int d = 0; d < rank; ++d) n = static_cast<index_t>(static_cast<std::size_t>(n) * static_cast<std::size_t>(extent[d]));  // of an empty array it may wrap on the way
-  return n;
+  return product(extent, rank);
 }
 #endif
 template <int R> index_t elements(const dims<R>& e) { return elements(e.v, R); }

@@ -5,6 +5,7 @@
 // tape with a variable cotangent records J^T on the second, and every sweep of that one gives J v.
 #pragma once
 #include "linear.hpp"
+#include "turns.hpp"
 
 TTENSOR_BEGIN
 
@@ -56,7 +57,7 @@ template <class C, class F, class... A> class tangent_map {
     std::optional<Y> y;
     std::optional<Ct> ct;
     std::optional<G> g;
-    std::mutex sweeping;  // threads may apply the maps at once: one after the other
+    transform_detail::turns sweeping;
     explicit recording(const A&... x) : a(x...) {}
   };
   struct transposed_map {  // ct -> J^T ct
@@ -67,7 +68,7 @@ template <class C, class F, class... A> class tangent_map {
     }
     tangent_map transpose() const { return tangent_map(m); }
     template <class V> auto apply(const V& ct) const {
-      const std::lock_guard one(m->sweeping);
+      const transform_detail::turns::turn mine(m->sweeping);
       m->first.clear_adjoints();
       tree::for_each(reverse_detail::seed_leaf{m->first}, *m->r, ct);
       m->first.sweep();
@@ -104,7 +105,7 @@ template <class C, class F, class... A> class tangent_map {
   const Y& like() const { return *m_->y; }
   transposed_map transpose() const { return {m_}; }
   template <class... V> Y apply(const V&... v) const {
-    const std::lock_guard one(m_->sweeping);
+    const transform_detail::turns::turn mine(m_->sweeping);
     m_->second.clear_adjoints();
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (tree::require_like<linearize_detail::names>(std::get<I>(m_->a), v), ...);

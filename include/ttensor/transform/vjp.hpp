@@ -1,6 +1,7 @@
 // vjp: value and a pullback that can be applied again and again. hvp and vhp are compositions.
 #pragma once
 #include "forward.hpp"
+#include "turns.hpp"
 
 TTENSOR_BEGIN
 
@@ -62,7 +63,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
     } else {
       static_assert(std::is_same_v<reelem_t<join_chain_t<double, C, T>, double>, reelem_t<C, double>>);  // T may be of another transform: refused there
       tree::require_like<vjp_detail::names>(result(), ct);
-      const std::lock_guard one(tape_->sweeping);
+      const transform_detail::turns::turn mine(tape_->sweeping);
       tape_->clear_adjoints();
       tree::for_each(reverse_detail::seed_leaf{*tape_}, result(), ct);
       tape_->sweep();
@@ -75,8 +76,8 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
   template <class Y> static auto stripped(const Y& y) { return tree::map<tree::rebind_t<tree::without<var<C>>, Y>>(reverse_detail::strip_leaf{}, y); }
   F f_;
   std::tuple<A...> a_;
-  struct shared_tape : tape {  // by copies of the pullback, which threads may apply at once: one after the other
-    std::mutex sweeping;
+  struct shared_tape : tape {  // by copies of the pullback
+    transform_detail::turns sweeping;
   };
   std::shared_ptr<shared_tape> tape_ = std::make_shared<shared_tape>();
   std::optional<typename K::wrapped> w_;

@@ -1,0 +1,37 @@
+// The recording of a pullback or of a linear map, which several threads may apply at once: they take turns.
+#pragma once
+#include <atomic>
+#include <mutex>
+
+#include "../ad/tape.hpp"
+
+TTENSOR_BEGIN
+
+namespace transform_detail {
+class turns {
+ public:
+  class turn {
+   public:
+    explicit turn(turns& t) : t_(t) {
+      if (t.whose_.load(std::memory_order_relaxed) == __builtin_addressof(mem::this_thread))
+        raise<level_error>("[vjp] a pullback or linear map is applied inside its own backward pass, which has one recording; make another one there [TT-L05]");
+      t.lock_.lock();
+      t.whose_.store(__builtin_addressof(mem::this_thread), std::memory_order_relaxed);
+    }
+    ~turn() {
+      t_.whose_.store(nullptr, std::memory_order_relaxed);
+      t_.lock_.unlock();
+    }
+    turn(const turn&) = delete;
+
+   private:
+    turns& t_;
+  };
+
+ private:
+  std::mutex lock_;
+  std::atomic<const void*> whose_{nullptr};  // the thread whose turn it is, by an address of its own
+};
+}  // namespace transform_detail
+
+TTENSOR_END
