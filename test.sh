@@ -8,7 +8,7 @@
 #                 labelled plain, which the stage clang has
 #         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer (clang's if it links them, else g++'s)
 #         tsan    tests labelled tsan, ThreadSanitizer
-#         nosimd  tests labelled nosimd, without SIMD, compiled by clang (smoke_nosimd of the release build is g++'s)
+#         nosimd  tests labelled nosimd, without SIMD, compiled by clang (g++ has those named ..._nosimd of the release build)
 #         clang   tests labelled clang or plain (values and laws, not optimised), compiled by the newest clang (16 or later)
 # TTENSOR_JOBS=n sets the number of jobs. A failing stage does not stop the others; the exit status is 0 only if all pass.
 set -euo pipefail
