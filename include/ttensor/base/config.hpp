@@ -6,12 +6,8 @@
 #include <cstdint>
 
 // Parts of it too: __ASSOCIATIVE_MATH__ is g++'s; clang has no such macro, but keeps the order of sums where it is told to (TTENSOR_BEGIN).
-#if (defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)) && !defined(TTENSOR_ALLOW_FAST_MATH)
-#error "ttensor: -ffast-math and its parts break NaN, inf and signed-zero rules, and with sums in another order sin, cos and exp of ordinary numbers are wrong; remove them, or define TTENSOR_ALLOW_FAST_MATH to accept such numbers"
-#endif
-
-#if defined(TTENSOR_NO_FUSION)
-#error "ttensor: TTENSOR_NO_FUSION (one loop for each operator) is reserved; this version always fuses"
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "ttensor: -ffast-math and its parts break NaN, inf and signed-zero rules, and with sums in another order sin, cos and exp of ordinary numbers are wrong; remove them for the files that include ttensor"
 #endif
 
 #define TTENSOR_VERSION_MAJOR 0
@@ -147,8 +143,8 @@
 
 #define TTENSOR_CAT_(a, b) a##b
 #define TTENSOR_CAT(a, b) TTENSOR_CAT_(a, b)
-// `v1_avx512`: ABI version and instruction set in one inline namespace; threads, bounds checks and errors that end the program (-fno-exceptions) change inline
-// code, so they count too: `v1_openmp_checked_aborting_avx512`.
+// `v1_avx512`: ABI version and instruction set in one inline namespace; threads, bounds checks, loops that are not fused and errors that end the program
+// (-fno-exceptions) change inline code, so they count too: `v1_openmp_checked_unfused_aborting_avx512`.
 #if defined(TTENSOR_USE_TBB)
 #define TTENSOR_ABI_THREADS v1_tbb_
 #elif defined(TTENSOR_USE_OPENMP)
@@ -163,10 +159,17 @@
 #else
 #define TTENSOR_ABI_BOUNDS TTENSOR_ABI_THREADS
 #endif
-#if defined(__cpp_exceptions)
-#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_BOUNDS, TTENSOR_ISA)
+#if defined(TTENSOR_NO_FUSION)  // for debugging: a loop, and a node of a tape, for each operator
+#define TTENSOR_FUSES false
+#define TTENSOR_ABI_FUSION TTENSOR_CAT(TTENSOR_ABI_BOUNDS, unfused_)
 #else
-#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_BOUNDS, TTENSOR_CAT(aborting_, TTENSOR_ISA))
+#define TTENSOR_FUSES true
+#define TTENSOR_ABI_FUSION TTENSOR_ABI_BOUNDS
+#endif
+#if defined(__cpp_exceptions)
+#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_FUSION, TTENSOR_ISA)
+#else
+#define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_FUSION, TTENSOR_CAT(aborting_, TTENSOR_ISA))
 #endif
 #if defined(__clang__) && !defined(__CUDACC__) && (defined(__x86_64__) || defined(__aarch64__))  // elsewhere some clangs warn of float_control
 #define TTENSOR_BEGIN _Pragma("float_control(push)") _Pragma("clang fp reassociate(off)") namespace ttensor { inline namespace TTENSOR_ABI {

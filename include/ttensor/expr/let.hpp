@@ -41,7 +41,8 @@ template <class F, int... K, class... E> constexpr int depth_for(std::integer_se
 
 /// f over placeholders for the arrays: an expression in which every use of an argument is the same subexpression.
 template <class F, class... A> requires(sizeof...(A) > 0 && (array_like<A> && ...)) auto fuse(F&& f, A&&... a) {
-  return [&]<int... K, class... E>(std::integer_sequence<int, K...> k, type_list<E...> list) {
+  if constexpr (!TTENSOR_FUSES) return as_expression(f(expr::apart(static_cast<A&&>(a))...));
+  else return [&]<int... K, class... E>(std::integer_sequence<int, K...> k, type_list<E...> list) {
     constexpr int D = let_detail::depth_for<F>(k, list);
     bundle<E...> bound{{{as_expression(static_cast<A&&>(a))}...}};
     auto body = as_expression(f(let_detail::stand_in<D, K>(at<K>(bound))...));

@@ -129,6 +129,8 @@ inline std::string build_info() {
   s += ", instruction set " TTENSOR_TEXT(TTENSOR_ISA) ", lanes " + std::to_string(native_width_v<float>) + " float " + std::to_string(native_width_v<double>) + " double";
   s += ", fused multiply-add ";
   s += TTENSOR_HAS_FMA ? "yes" : "no";
+  s += ", fused statements ";
+  s += TTENSOR_FUSES ? "yes" : "no";
   s += ", threads from ";
   s += run::has_threads ? run::threads_from : "nothing";
   s += ", bounds checks ";

@@ -245,7 +245,8 @@ template <class T, class X> auto shortened(const X& x) {
 }
 template <class How, class A, class... O> auto reduce(const How& how, const A& a, const O&... o) {
   using T = elem_t<scalar_t<A>>;
-  if constexpr (runs_in_float<How> && detail::is_short_float<T>) return shortened<T>(reduce_numbers(how, apply<cast_op<float>>(a), o...));
+  if constexpr (expr::is_unfused_v<A>) return reduce(how, expr::apart(a), o...);
+  else if constexpr (runs_in_float<How> && detail::is_short_float<T>) return shortened<T>(reduce_numbers(how, apply<cast_op<float>>(a), o...));
   else return reduce_numbers(how, a, o...);
 }
 template <class O> inline constexpr bool is_option = named<O> >= 0 || is_keep<O>;
