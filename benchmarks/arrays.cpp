@@ -2,6 +2,7 @@
 // Eigen. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include "arrays_workloads.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <ttensor/tensor.hpp>
 #if !defined(TTENSOR_NO_SIMD)

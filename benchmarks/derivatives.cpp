@@ -5,6 +5,7 @@
 // OpenBLAS does not know the processor, make it a fair one.
 #include "derivatives_workloads.hpp"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 #if defined(TTENSOR_BENCH_BLAS)

@@ -2,6 +2,7 @@
 #include "derivatives_workloads.hpp"
 
 #if defined(TTENSOR_BENCH_BLAS)
+#include <algorithm>
 #include <cblas.h>
 #endif
 

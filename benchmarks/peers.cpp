@@ -3,6 +3,7 @@
 // hand-written one before it is timed. Run with table.py --all, a row a process: ADOL-C's buffers keep the size of the largest tape.
 #include "derivatives_workloads.hpp"
 
+#include <algorithm>
 #include <type_traits>
 #if defined(TTENSOR_BENCH_ADOLC)
 #include <adolc/adolc.h>

@@ -4,6 +4,7 @@
 // Exits with 1 when the gradient disagrees with finite differences by more than 1e-5 or the profile is not found.
 #include <ttensor/all.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>

@@ -2,6 +2,7 @@
 // array nodes, no_grad, marks, exceptions, threads. Derivatives are closed forms.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>

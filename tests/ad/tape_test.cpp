@@ -2,6 +2,7 @@
 // levels that end, threads that do not meet.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <thread>

@@ -6,6 +6,8 @@
 // Sums and views have no rule that could be wrapped so. A sum's node is told by its cotangent, which stands still along the axes that
 // were summed; a view's by the shape of the leaf. More constrained overloads of `run_node`, `evaluate_reduction` and `each_taped`
 // spoil these.
+#include <algorithm>
+
 #include "../ops/contraction_bodies.hpp"
 #include "../ops/form_bodies.hpp"
 #include "../ops/indexing_bodies.hpp"

@@ -1,6 +1,7 @@
 // cholesky and triangular_solve: values, triangles, batches, and third derivatives against the same functions written out.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ttensor/all.hpp>
 

@@ -1,6 +1,7 @@
 // Rows of a few elements: the next axis becomes the inner one, for sums and for backward loops too. Against plain loops.
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
+#include <algorithm>
 #include <array>
 #include <cmath>
 

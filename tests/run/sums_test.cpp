@@ -2,6 +2,7 @@
 // a sum too. Constants are the hard case: every addition of the same number errs to the same side.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ttensor/transform.hpp>
 

@@ -1,6 +1,7 @@
 // half and bfloat16 as element types: braces, factories, printing, functions of scalars, reductions, gradients.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <string>

@@ -1,6 +1,7 @@
 // let and fuse: what is named twice is computed once, nesting and capturing included, in every kind of scalar.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ttensor/all.hpp>
 

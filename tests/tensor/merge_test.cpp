@@ -1,5 +1,6 @@
 // Statements that name one array several times run a program in which it is one leaf. The result may not show it.
 #include <ttensor/all.hpp>
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>

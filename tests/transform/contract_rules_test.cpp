@@ -1,6 +1,7 @@
 // The contract of the transforms, rules 12 to 22; values are closed forms. Rule 21 stands in complex_test.cpp and tests/compile_fail/complex.cpp.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <ttensor/all.hpp>

@@ -1,7 +1,7 @@
 // Adding a part of one adjoint to a part of another, recorded on the tapes inside its scalars: the one linear operation that the
 // backward passes of nested reverse mode need beside those of statements. Its own backward pass is the same with the parts exchanged.
 #pragma once
-#include <algorithm>
+#include <cstring>
 #include "backward.hpp"
 
 TTENSOR_BEGIN
@@ -94,7 +94,7 @@ template <class X> TTENSOR_NOINLINE void add_to(store<X>& to, const region& at, 
 template <class X> void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part) {
   adjoint_slot<X>& s = t.at<X>(id);
   index_t whole[run::max_rank];
-  const auto is_whole = [&](const region& r) { return r.offset == 0 && std::equal(whole, whole + at.rank, r.stride); };
+  const auto is_whole = [&](const region& r) { return r.offset == 0 && std::memcmp(whole, r.stride, sizeof(index_t) * static_cast<std::size_t>(at.rank)) == 0; };
   if (!s.live && row_major(whole, at.extent, at.rank, 0) == s.size && from.size() == s.size && is_whole(at) && is_whole(part)) {
     s.set(from.value());
   } else {

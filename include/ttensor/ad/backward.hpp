@@ -1,7 +1,7 @@
 // The backward pass of a recorded statement: what a node remembers of it, and the one driver that runs its fused loop. None of
 // the bookkeeping depends on the statement's type, so it is compiled once.
 #pragma once
-#include <algorithm>
+#include <cstring>
 #include "../run/back.hpp"
 #include "../run/sums.hpp"
 #include "taped.hpp"
@@ -296,7 +296,9 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
   l.drive(s, l.kernel, *l.sums);
 
   for (int g = 0; g < l.targets; ++g) {
-    if (!formed[g] || std::find(formed, formed + g, formed[g]) != formed + g) continue;
+    int first = 0;
+    while (formed[first] != formed[g]) ++first;
+    if (!formed[g] || first < g) continue;
     to[g]->make_open(extent);
     to[g]->planes(part);
     const int bytes = l.bytes[l.target_plane[g]];

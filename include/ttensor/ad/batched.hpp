@@ -1,8 +1,6 @@
 // batched<T>: one value per example. A tensor<batched<T>, R> is a store of T with the examples as its leading axis, so a
 // statement inside vmap is the same fused loop with one more axis. A value that no example differs in has batch extent 1.
 #pragma once
-#include <atomic>
-
 #include "../tensor/reduce.hpp"
 
 TTENSOR_BEGIN
@@ -30,7 +28,7 @@ template <class T> class store<batched<T>> {
   struct cell {
     store<T> inner;
     index_t batch, size;
-    std::atomic<int> holders = 1;
+    mem::atomic<int> holders = 1;
   };
 
  public:

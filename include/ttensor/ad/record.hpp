@@ -91,19 +91,20 @@ TTENSOR_BODY bool live_slots(tape& t, const std::uint32_t* out, int n, slot_base
 template <class X> TTENSOR_NOINLINE void add_gradients(tape& t, const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride) {
   slot_base* to[run::max_planes];
   to[0] = nullptr;  // for the compiler: a statement has targets
-  std::unique_ptr<adjoint_slot<X>[]> scalars;
+  growing<adjoint_slot<X>> scalars;
   for (int g = 0; g < l.targets; ++g) {
     to[g] = r.target[g].id ? &t.slot(r.target[g].id) : nullptr;
     if (to[g] || !r.target[g].scalar.valid()) continue;
-    if (!scalars) scalars = std::make_unique<adjoint_slot<X>[]>(static_cast<std::size_t>(l.targets));
-    to[g] = &scalars[static_cast<std::size_t>(g)];
+    if (scalars.size() == 0) static_cast<void>(scalars.room(static_cast<std::size_t>(l.targets)));
+    scalars.push();
+    to[g] = &scalars.back();
     to[g]->size = 1;
   }
   run_back(l, r, cotangent, out_stride, to, nullptr);
   ++tapes::stats.backward_loops;
-  if (scalars)
-    for (int g = 0; g < l.targets; ++g)
-      if (to[g] && r.target[g].id == 0) add_adjoint<X>(t, r.target[g].scalar, scalars[static_cast<std::size_t>(g)].adjoint.get(0));
+  std::size_t k = 0;
+  for (int g = 0; k < scalars.size(); ++g)
+    if (to[g] && r.target[g].id == 0) add_adjoint<X>(t, r.target[g].scalar, scalars[k++].adjoint.get(0));
 }
 template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride) {
   slot_base* cotangent[run::max_planes];

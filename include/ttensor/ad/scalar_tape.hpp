@@ -1,6 +1,5 @@
 // The tape of scalars: entries of partials, one an operation or, where results are consumed as temporaries, one a statement.
 #pragma once
-#include <algorithm>
 #include "../ops/complex.hpp"
 #include "tape.hpp"
 
@@ -43,8 +42,8 @@ template <class X> struct scalar_pool final : tape::pool_base {
     static_cast<void>(ends.room(std::exchange(ended_entries, 0)));
   }
   ~scalar_pool() {
-    ended_pairs = std::min(pairs.size(), most_reserved);
-    ended_entries = std::min(ends.size(), most_reserved);
+    ended_pairs = pairs.size() < most_reserved ? pairs.size() : most_reserved;
+    ended_entries = ends.size() < most_reserved ? ends.size() : most_reserved;
   }
   void destroy() override { delete this; }
   std::size_t mark() override {

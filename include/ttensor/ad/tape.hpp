@@ -87,7 +87,7 @@ template <class X> struct adjoint_slot final : slot_base {
 };
 
 namespace tapes {
-inline std::atomic<std::uint64_t> last_serial{0};
+inline mem::atomic<std::uint64_t> last_serial{0};
 inline constinit thread_local std::uint64_t silent = 0;  // tapes with serials up to this one record nothing (no_grad)
 inline constinit thread_local tape* newest = nullptr;  // list of the tapes that record on this thread
 /// Changes whenever a tape starts or stops recording, gets a node or loses some: what was true of the end of a tape holds

@@ -1,7 +1,7 @@
 // Memory of a tape, from the cache of blocks: a repeated gradient takes the same blocks again.
 #pragma once
 #include <cstring>
-#include <memory>
+#include <type_traits>
 #include "../mem/pool.hpp"
 
 TTENSOR_BEGIN
@@ -61,8 +61,7 @@ template <class T> class growing : public growing_room {
   void resize(std::size_t n, const T& v) {
     resize(n);
     static_cast<void>(room(n - size_));
-    std::uninitialized_fill(data() + size_, data() + n, v);
-    size_ = n;
+    for (; size_ < n; ++size_) new (static_cast<void*>(data() + size_)) T(v);  // may throw
   }
 };
 

@@ -4,8 +4,6 @@
 // gives its tape entry to its consumer, so `y = a * b + sin(c)` leaves one entry with the partials of a, b and c. Only the
 // newest entry can be given away, and copying a var keeps its entry, so nothing that is still used is ever rewritten.
 #pragma once
-#include <atomic>
-
 #include "../ops/complex.hpp"
 #include "../tensor/statement_rule.hpp"
 #include "dual.hpp"
@@ -223,7 +221,7 @@ template <class T> class store<var<T>> {
   struct cell {
     store<T> value;
     token_ref slot;
-    std::atomic<int> holders = 1;
+    mem::atomic<int> holders = 1;
   };
 
  public:

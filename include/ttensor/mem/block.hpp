@@ -12,12 +12,11 @@
 // A copy of a shared holder is shared on every thread. So `local` never rises from 0, when it counts in `shared` no more; and who sees one
 // local holder, its own, and then no shared one is alone: in between no holder can have gone from the count read last to the one read first.
 #pragma once
-#include <atomic>
-#include <mutex>
 #include <utility>
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
 #endif
+#include "atomic.hpp"
 #include "pool.hpp"
 
 TTENSOR_BEGIN
@@ -33,13 +32,13 @@ TTENSOR_INLINE bool one_thread() {
 }
 
 struct alignas(heap_alignment) block {  // by itself where pointers have 8 bytes
-  std::atomic<std::int64_t> shared;  // holders elsewhere, + 1 while there are local ones, + 1 while the cell below lives
+  atomic<std::int64_t> shared;  // holders elsewhere, + 1 while there are local ones, + 1 while the cell below lives
   std::int64_t local;                // holders of the owner thread; only that thread writes it
   std::uint64_t owner;               // thread_id() of the allocating thread
   std::size_t bytes;                 // of the whole allocation
   memory_resource* from;
   block* current;                    // cell part: where the elements are now
-  std::atomic<std::int64_t> cell_holders;  // cell part: the tensor and its views
+  atomic<std::int64_t> cell_holders;  // cell part: the tensor and its views
   std::uint64_t counted_by;                // cell part: the thread that counts the cell's hold of `current` as local, or nobody
   void* data() { return this + 1; }
 
@@ -56,14 +55,14 @@ struct alignas(heap_alignment) block {  // by itself where pointers have 8 bytes
 };
 static_assert(sizeof(block) == heap_alignment, "block headers keep the data 64-byte aligned");
 
-inline std::atomic<std::uint64_t> last_thread_id{0};
+inline atomic<std::uint64_t> last_thread_id{0};
 inline constexpr std::uint64_t nobody = ~std::uint64_t(0);  // no thread has this number
 
 /// Local holders that died on other threads, waiting for the owner; after the owner ended they are settled at once.
 struct mailboxes {
   struct letter { block* about; letter* next; };
-  struct box { std::uint64_t owner; std::atomic<letter*> posted; box* next; };  // posted to under the lock
-  std::mutex lock;
+  struct box { std::uint64_t owner; atomic<letter*> posted; box* next; };  // posted to under the lock
+  mutex lock;
   box* open = nullptr;
   box** find(std::uint64_t owner) {  // where the list names the box; under the lock
     box** at = &open;
@@ -74,13 +73,13 @@ struct mailboxes {
 inline constinit thread_local mailboxes::box* own_box = nullptr;
 /// There before any code runs, and there to the end: threads may outlive static objects. So nothing may destroy the mutex at exit.
 inline constinit mailboxes mail;
-static_assert(std::is_trivially_destructible_v<mailboxes>, "ttensor: on this system a mutex ends with the static objects, and threads may outlive it; such systems are not supported yet");
+static_assert(std::is_trivially_destructible_v<mailboxes>);
 void destroy(block* b) noexcept;
 /// Adds to a count that several threads change, and returns what it was.
-template <class N> TTENSOR_INLINE N count(std::atomic<N>& n, N by) noexcept {
-  if (!TTENSOR_LIKELY(one_thread())) return n.fetch_add(by, by == N(1) ? std::memory_order_relaxed : std::memory_order_acq_rel);
-  const N was = n.load(std::memory_order_relaxed);
-  n.store(was + by, std::memory_order_relaxed);
+template <class N> TTENSOR_INLINE N count(atomic<N>& n, N by) noexcept {
+  if (!TTENSOR_LIKELY(one_thread())) return n.fetch_add(by, by == N(1) ? order::relaxed : order::acq_rel);
+  const N was = n.load(order::relaxed);
+  n.store(was + by, order::relaxed);
   return was;
 }
 inline void release_shared(block* b) noexcept {
@@ -88,7 +87,7 @@ inline void release_shared(block* b) noexcept {
 }
 inline void release_local(block* b) noexcept {  // on the owner thread, or with the owner gone
   const std::int64_t n = b->local - 1;
-  std::atomic_signal_fence(std::memory_order_acq_rel);  // what this holder read comes before a write by who finds itself alone
+  compiler_fence();  // what this holder read comes before a write by who finds itself alone
   b->set_local(n);
   if (TTENSOR_UNLIKELY(n == 0)) release_shared(b);
 }
@@ -103,7 +102,7 @@ TTENSOR_BODY void settle_mail(bool closing) noexcept {
   mailboxes& m = mail;
   for (;;) {
     m.lock.lock();
-    mailboxes::letter* mine = own_box->posted.exchange(nullptr, std::memory_order_relaxed);
+    mailboxes::letter* mine = own_box->posted.exchange(nullptr, order::relaxed);
     const bool done = closing && !mine;  // a box is closed when it is empty: from then on others count for this thread
     if (done) {
       *m.find(this_thread) = own_box->next;
@@ -140,13 +139,13 @@ TTENSOR_BODY void register_thread() {
   static_cast<void>(r);
 }
 TTENSOR_BODY void release_foreign(block* b) noexcept {
-  if (b->seen_local() == 1 && b->shared.load(std::memory_order_acquire) == 1) return destroy(b);  // the last of all: the owner may never look
+  if (b->seen_local() == 1 && b->shared.load(order::acquire) == 1) return destroy(b);  // the last of all: the owner may never look
   mailboxes& m = mail;
   void* paper = std::malloc(sizeof(mailboxes::letter));
   m.lock.lock();
   mailboxes::box* to = *m.find(b->owner);
   if (to && paper) {
-    to->posted.store(new (paper) mailboxes::letter{b, to->posted.load(std::memory_order_relaxed)}, std::memory_order_relaxed);
+    to->posted.store(new (paper) mailboxes::letter{b, to->posted.load(order::relaxed)}, order::relaxed);
     m.lock.unlock();
     return;
   }

@@ -24,7 +24,8 @@ template <class C> class shared_cell {
   }
   explicit operator bool() const { return c_ != nullptr; }
   C* operator->() const { return c_; }
-  bool shared() const { return c_->holders.load(std::memory_order_acquire) > 1; }
+  C& operator*() const { return *c_; }
+  bool shared() const { return c_->holders.load(order::acquire) > 1; }
 
  protected:
   C* c_ = nullptr;
@@ -40,10 +41,10 @@ class cell_ref {
  public:
   cell_ref() = default;
   explicit cell_ref(std::size_t data_bytes) : home_(new_block(data_bytes)) {
-    home_->shared.store(2, std::memory_order_relaxed);
+    home_->shared.store(2, order::relaxed);
     home_->current = home_;
     home_->counted_by = home_->owner;
-    home_->cell_holders.store(1, std::memory_order_relaxed);
+    home_->cell_holders.store(1, order::relaxed);
   }
   cell_ref(const cell_ref& o) : home_(o.home_) {
     if (home_) count(1);
@@ -58,7 +59,7 @@ class cell_ref {
   ~cell_ref() { reset(); }
   void reset() noexcept {
     if (!home_) return;
-    if (home_->cell_holders.load(std::memory_order_acquire) == 1 || count(-1) == 1) {
+    if (home_->cell_holders.load(order::acquire) == 1 || count(-1) == 1) {
       block* cur = home_->current;
       if (TTENSOR_LIKELY(cur == home_ && unique())) return destroy_home();
       block_ref::drop(cur, home_->counted_by != nobody);
@@ -70,16 +71,16 @@ class cell_ref {
   block* current() const { return home_->current; }
   void* data() const { return home_->current->data(); }
   bool same(const cell_ref& o) const { return home_ == o.home_; }
-  bool has_views() const { return home_->cell_holders.load(std::memory_order_relaxed) > 1; }
+  bool has_views() const { return home_->cell_holders.load(order::relaxed) > 1; }
   /// True when no value holds the elements, so that they may be written.
   bool unique() const { return TTENSOR_LIKELY(alone()) || unique_except(0); }
   TTENSOR_INLINE bool alone() const {
-    return TTENSOR_LIKELY(home_->current == home_) && TTENSOR_LIKELY(home_->seen_local() == 1) && TTENSOR_LIKELY(home_->shared.load(std::memory_order_acquire) == 2);
+    return TTENSOR_LIKELY(home_->current == home_) && TTENSOR_LIKELY(home_->seen_local() == 1) && TTENSOR_LIKELY(home_->shared.load(order::acquire) == 2);
   }
   /// The same, not counting `leaves` holders that this thread has.
   bool unique_except(std::int64_t leaves) const {
     const block* c = home_->current;
-    const std::int64_t local = c->seen_local(), in_shared = c->shared.load(std::memory_order_acquire);  // in this order: block.hpp
+    const std::int64_t local = c->seen_local(), in_shared = c->shared.load(order::acquire);  // in this order: block.hpp
     return in_shared + (local > 1 ? local - 1 : 0) == (c == home_ ? 2 : 1) + leaves;
   }
   block_ref value() const { return block_ref(home_->current, home_->counted_by); }
@@ -132,19 +133,19 @@ class cell_ref {
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY block* cell_ref::new_block(std::size_t data_bytes) {
   if (TTENSOR_UNLIKELY(this_thread == 0)) register_thread();
-  if (own_box && TTENSOR_UNLIKELY(own_box->posted.load(std::memory_order_relaxed) != nullptr)) settle_mail(false);
+  if (own_box && TTENSOR_UNLIKELY(own_box->posted.load(order::relaxed) != nullptr)) settle_mail(false);
   std::size_t bytes = sizeof(block) + data_bytes;
   memory_resource* from = nullptr;
   void* p = take_bytes(bytes, from);
   block* b = new (p) block;
   const bool late = this_thread == 0;  // of static objects, or of a thread that is ending: nobody counts locally
-  b->shared.store(1, std::memory_order_relaxed);
+  b->shared.store(1, order::relaxed);
   b->local = late ? 0 : 1;
   b->owner = late ? nobody : this_thread;
   b->bytes = bytes;
   b->from = from;
   b->current = nullptr;
-  b->cell_holders.store(0, std::memory_order_relaxed);
+  b->cell_holders.store(0, order::relaxed);
   b->counted_by = nobody;
   if (data_bytes % 64 != 0) __builtin_memset(static_cast<char*>(b->data()) + data_bytes / 64 * 64, 0, 64);  // short statements compute whole packs: nothing left there by others
   return b;

@@ -7,7 +7,7 @@ namespace mem {
 
 /// What can be held beside blocks: anything with a count of its own.
 struct counted {
-  std::atomic<std::int32_t> holders = 1;
+  atomic<std::int32_t> holders = 1;
   void (*destroy)(counted*) noexcept;
 };
 /// One hold as a word, so that moving it is copying a word and dropping many is one call: the pointer to a block for a hold that its
@@ -117,7 +117,7 @@ void drop_each_slowly(const holds* h, int n, std::int64_t last) noexcept;
 /// Few holds, by value: a tree that passes them keeps no memory. All that is not common leaves by one
 /// exit, so that the rest saves no registers.
 template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
-  std::atomic_signal_fence(std::memory_order_acq_rel);
+  compiler_fence();
   std::int64_t last = -1;
   if (TTENSOR_LIKELY(((h.word | ...) & hold_marks) == 0) && (TTENSOR_LIKELY(h.is_plain()) && ...)) {
     last = 0;
@@ -162,7 +162,7 @@ TTENSOR_BODY void drop_each_slowly(const holds* h, int n, std::int64_t last) noe
     for (std::int64_t k = 0; k < h[i].count; ++k) drop_other_hold(h[i].word);
 }
 TTENSOR_BODY void drop_holds(const hold* h, int n) noexcept {
-  std::atomic_signal_fence(std::memory_order_acq_rel);
+  compiler_fence();
   for (int i = 0, m = 1; i < n; i += m) {
     for (m = 1; i + m < n && h[i + m] == h[i];) ++m;  // an array that a statement names several times
     block* b = block_of(h[i]);

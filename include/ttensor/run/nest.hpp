@@ -1,7 +1,6 @@
 // The planner, and the loops over a nest. Neither knows an element type: they see planes (pointer, strides, bytes) and call a
 // kernel, a plain function, on runs of elements along one axis. So this code is compiled once, not once a statement.
 #pragma once
-#include <algorithm>
 #include <cstring>
 #include "../mem/pool.hpp"
 #include "../shape/extents.hpp"
@@ -220,7 +219,7 @@ class walker {
     const nest_plane& a = s_.plane[p];
     for (int q = 0; q < p && through_tile(p); ++q) {
       const nest_plane& b = s_.plane[q];
-      if (b.how == a.how && c_[q].ptr == c_[p].ptr && a.bytes == b.bytes && std::equal(a.stride, a.stride + s_.rank, b.stride)) return q;
+      if (b.how == a.how && c_[q].ptr == c_[p].ptr && a.bytes == b.bytes && std::memcmp(a.stride, b.stride, sizeof(index_t) * static_cast<std::size_t>(s_.rank)) == 0) return q;
     }
     return p;
   }

@@ -3,6 +3,7 @@
 //   y = sum_s a_s b_s   over the summed leading axes s   ->   a_bar = y_bar b',  b_bar = a' y_bar   (b' = b with its last
 // two axes exchanged), summed over the leading axes that the operand repeats.
 #pragma once
+#include <string>
 #include "../run/contraction.hpp"
 #include "fixed.hpp"
 #include "reduce.hpp"

@@ -2,6 +2,7 @@
 //   gather   y[.., i, ..] = x[.., index[.., i, ..], ..]        spread   x[.., index[.., i, ..], ..] += y[.., i, ..], from zeros
 // take is gather with an index repeated (stride 0) along the other axes; scatter_add is x + spread.
 #pragma once
+#include <string>
 #include "../run/gather.hpp"
 #include "factories.hpp"
 #include "shape_ops.hpp"

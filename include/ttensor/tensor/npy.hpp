@@ -3,6 +3,7 @@
 #pragma once
 #include <bit>
 
+#include <string>
 #include "array_op.hpp"
 
 TTENSOR_BEGIN

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include "array_op.hpp"
 
 TTENSOR_BEGIN

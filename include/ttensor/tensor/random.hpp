@@ -4,6 +4,7 @@
 // Inside vmap a mapped key is one key for each example: every function here gives each example what its own key gives alone.
 #pragma once
 #include <array>
+#include <string>
 #include <vector>
 #include "../num/philox.hpp"
 #include "tensor.hpp"

@@ -3,6 +3,7 @@
 // Linear reductions fuse in every mode (reduce.hpp). The others are array operators whose axes are members and whose result
 // keeps the reduced axes with extent 1, so that derivative rules broadcast; the caller drops them.
 #pragma once
+#include <string>
 #include "shape_ops.hpp"
 
 TTENSOR_HD_BEGIN

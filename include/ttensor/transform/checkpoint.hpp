@@ -5,7 +5,6 @@
 // With several tapes live, the newest is the one that is thinned. A function that refers to locals which are gone when the
 // tape is swept (`[&]` inside the transformed function) cannot run again: its records are kept.
 #pragma once
-#include <algorithm>
 #include "level.hpp"
 
 TTENSOR_BEGIN
@@ -28,6 +27,12 @@ template <class X> output scalar_output(adjoint_ref r) {
 }
 template <class X> output array_output(std::uint32_t id) {
   return {id, {}, [](tape& t, const output& o) { return t.at<X>(o.id).live; }};
+}
+/// Has one of them a cotangent?
+inline bool any_live(tape& t, const std::vector<output>& out) {
+  for (const output& o : out)
+    if (o.live && o.live(t, o)) return true;
+  return false;
 }
 /// The adjoint of a scalar output, taken out.
 template <class X> X take_scalar(tape& t, const output& o) {
@@ -142,7 +147,7 @@ template <class Key, class F, class... A> struct node final : tape_node {
   std::vector<output> out;
   node(const F& f_, const std::tuple<A...>& a, std::vector<output>&& o) : f(f_), args(a), out(static_cast<std::vector<output>&&>(o)) {}
   void backward(tape& t) override {
-    if (!std::any_of(out.begin(), out.end(), [&](const output& o) { return o.live && o.live(t, o); })) return;
+    if (!any_live(t, out)) return;
     second_run<Key> again(t);
     const auto y = record_on(t, [&] { return tree::evaluate_all(std::apply([&](const auto&... a) { return f(a...); }, args)); });
     std::size_t k = 0;

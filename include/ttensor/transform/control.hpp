@@ -4,6 +4,7 @@
 // example: both branches run and each example selects; a loop runs until the last example stops and leaves the others as
 // they are. Branches and states may meet at different levels (a captured variable in one of them): the result has the newest.
 #pragma once
+#include <string>
 #include "../tensor/shape_ops.hpp"
 #include "common.hpp"
 

@@ -58,10 +58,11 @@ template <class C, class F, class... A> class tangent_map {
     std::optional<Ct> ct;
     std::optional<G> g;
     transform_detail::turns sweeping;
+    mem::atomic<int> holders = 1;
     explicit recording(const A&... x) : a(x...) {}
   };
   struct transposed_map {  // ct -> J^T ct
-    std::shared_ptr<recording> m;
+    mem::shared_cell<recording> m;
     const auto& like() const {
       if constexpr (sizeof...(A) == 1) return std::get<0>(m->a);
       else return m->a;
@@ -81,7 +82,7 @@ template <class C, class F, class... A> class tangent_map {
 
  public:
   static constexpr bool ttensor_captureless = false;
-  tangent_map(const F& f, const A&... a) : m_(std::make_shared<recording>(a...)) {
+  tangent_map(const F& f, const A&... a) : m_(new recording(a...)) {
     reverse_detail::level<C> second(m_->second);
     reverse_detail::level<B> first(m_->first);
     m_->w.emplace(K::wrap(m_->first, a...));
@@ -101,7 +102,7 @@ template <class C, class F, class... A> class tangent_map {
   }
 
   // as a linear map: linear.hpp
-  explicit tangent_map(std::shared_ptr<recording> m) : m_(static_cast<std::shared_ptr<recording>&&>(m)) {}
+  explicit tangent_map(const mem::shared_cell<recording>& m) : m_(m) {}
   const Y& like() const { return *m_->y; }
   transposed_map transpose() const { return {m_}; }
   template <class... V> Y apply(const V&... v) const {
@@ -117,7 +118,7 @@ template <class C, class F, class... A> class tangent_map {
 
  private:
   static auto gradients(recording& m) { return K::gradients(m.first, *m.w); }
-  std::shared_ptr<recording> m_;
+  mem::shared_cell<recording> m_;
 };
 template <class Y> struct probe_tangent_map {  // while an outer transform looks at types
   template <class... V> auto operator()(const V&...) const {

@@ -1,5 +1,6 @@
 // Reverse mode: grad, value_and_grad, vjp. Each call opens a level (a tape), runs f on taped arguments, sweeps, extracts.
 #pragma once
+#include <string>
 #include "options.hpp"
 
 TTENSOR_BEGIN

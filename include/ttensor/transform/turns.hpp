@@ -1,8 +1,5 @@
 // The recording of a pullback or of a linear map, which several threads may apply at once: they take turns.
 #pragma once
-#include <atomic>
-#include <mutex>
-
 #include "../ad/tape.hpp"
 
 TTENSOR_BEGIN
@@ -13,13 +10,13 @@ class turns {
   class turn {
    public:
     explicit turn(turns& t) : t_(t) {
-      if (t.whose_.load(std::memory_order_relaxed) == __builtin_addressof(mem::this_thread))
+      if (t.whose_.load(mem::order::relaxed) == __builtin_addressof(mem::this_thread))
         raise<level_error>("[vjp] a pullback or linear map is applied inside its own backward pass, which has one recording; make another one there [TT-L05]");
       t.lock_.lock();
-      t.whose_.store(__builtin_addressof(mem::this_thread), std::memory_order_relaxed);
+      t.whose_.store(__builtin_addressof(mem::this_thread), mem::order::relaxed);
     }
     ~turn() {
-      t_.whose_.store(nullptr, std::memory_order_relaxed);
+      t_.whose_.store(nullptr, mem::order::relaxed);
       t_.lock_.unlock();
     }
     turn(const turn&) = delete;
@@ -29,8 +26,8 @@ class turns {
   };
 
  private:
-  std::mutex lock_;
-  std::atomic<const void*> whose_{nullptr};  // the thread whose turn it is, by an address of its own
+  mem::mutex lock_;
+  mem::atomic<const void*> whose_{nullptr};  // the thread whose turn it is, by an address of its own
 };
 }  // namespace transform_detail
 

@@ -78,8 +78,9 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
   std::tuple<A...> a_;
   struct shared_tape : tape {  // by copies of the pullback
     transform_detail::turns sweeping;
+    mem::atomic<int> holders = 1;
   };
-  std::shared_ptr<shared_tape> tape_ = std::make_shared<shared_tape>();
+  mem::shared_cell<shared_tape> tape_{new shared_tape};
   std::optional<typename K::wrapped> w_;
   std::optional<R> y_;
 };
