@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """What a compile costs: CPU seconds and peak memory of the compiler, medians, beside xsimd and Eigen on the same machine.
 
-    compile_time.py [--compiler g++] [--runs 3] [--only substring]
+    compile_time.py [--compiler g++] [--runs 3] [--only substring] [--instructions]
 
 Ratios are to `xsimd alone`, compiled in the same run: targets in seconds belong to one machine, ratios to all.
+With --instructions, the instructions that the compiler (g++) executes, counted by valgrind, instead of seconds: the same on a
+busy machine and on another day, twenty times as slow to find out.
 """
 import argparse
 import os
+import re
+import shlex
 import statistics
 import subprocess
 import tempfile
@@ -64,9 +68,25 @@ CASES.update({name + RUNTIME: "#define TTENSOR_RUNTIME\n" + text for name, text 
 CASES["cmake/ttensor_runtime.cpp"] = "#include <ttensor/runtime.hpp>\n"
 
 
+def command(compiler, source, target):
+    return [compiler, "-O2", "-std=c++20", f"-I{root}/include", "-isystem", "/usr/include/eigen3", "-c", source, "-o", target]
+
+
+def count_instructions(compiler, source, target):
+    """Billions, or None and why not."""
+    says = subprocess.run([*command(compiler, source, target), "-###"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True).stderr
+    line = next((line for line in says.splitlines() if "/cc1plus " in line), None)
+    if line is None:
+        return None, f"{compiler} runs no cc1plus"
+    arguments = shlex.split(line)
+    arguments[arguments.index("-o") + 1] = os.devnull
+    done = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={os.devnull}", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    found = re.search(r"I\s+refs:\s+([0-9,]+)", done.stderr)
+    return ((int(found[1].replace(",", "")) / 1e9,), "") if done.returncode == 0 and found else (None, done.stderr)
+
+
 def compile_once(compiler, source, target):
-    process = subprocess.Popen([compiler, "-O2", "-std=c++20", f"-I{root}/include", "-isystem", "/usr/include/eigen3", "-c", source, "-o", target],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command(compiler, source, target), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     text = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -80,36 +100,41 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", default="")
+    parser.add_argument("--instructions", action="store_true")
     args = parser.parse_args()
+    if args.instructions:
+        measure, runs, columns = count_instructions, 1, [("billion instructions", "", 2)]
+    else:
+        measure, runs, columns = compile_once, args.runs, [("CPU seconds", " s", 2), ("peak MB", " MB", 0)]
     results, errors = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         cases = {k: v for k, v in CASES.items() if args.only in k or k == "xsimd alone"}
         for name, text in cases.items():
             with open(os.path.join(folder, name.replace("/", "_").replace(" ", "_") + ".cpp"), "w") as f:
                 f.write(text)
-        for _ in range(args.runs):  # interleaved: a slow minute falls on every case
+        for _ in range(runs):  # interleaved: a slow minute falls on every case
             for name in cases:
                 if name in errors:
                     continue
                 source = os.path.join(folder, name.replace("/", "_").replace(" ", "_") + ".cpp")
-                cost, text = compile_once(args.compiler, source, os.path.join(folder, "out.o"))
+                cost, text = measure(args.compiler, source, os.path.join(folder, "out.o"))
                 if cost is None:
                     errors[name] = next((line for line in text.splitlines() if "error" in line), text[:200]).replace(root + "/", "")
                 else:
                     results.setdefault(name, []).append(cost)
-    base = statistics.median(t for t, _ in results["xsimd alone"]) if "xsimd alone" in results else None
-    print("| translation unit | CPU seconds | peak MB | / xsimd alone | above its header |")
-    print("|---|---|---|---|---|")
-    medians = {}
+    medians = {name: [statistics.median(x) for x in zip(*costs)] for name, costs in results.items()}
+    base = medians.get("xsimd alone", [None])[0]
+    print("| translation unit | " + " | ".join(title for title, _, _ in columns) + " | / xsimd alone | above its header |")
+    print("|---" * (len(columns) + 3) + "|")
     for name in cases:
         if name in errors:
-            print(f"| {name} | does not compile: {errors[name]} | | | |")
+            print(f"| {name} | does not compile: {errors[name]} |" + " |" * (len(columns) + 1))
             continue
-        seconds, peak = (statistics.median(x) for x in zip(*results[name]))
-        medians[name] = seconds, peak
+        cost = medians[name]
         header = medians.get(name.split(" + ")[0] + (RUNTIME if name.endswith(RUNTIME) else "")) if " + " in name else None
-        above = f"+{seconds - header[0]:.2f} s, +{peak - header[1]:.0f} MB" if header else ""
-        print(f"| {name} | {seconds:.2f} | {peak:.0f} | {seconds / base:.2f} | {above} |" if base else f"| {name} | {seconds:.2f} | {peak:.0f} | | {above} |")
+        numbers = [f"{value:.{digits}f}" for value, (_, _, digits) in zip(cost, columns)]
+        above = [f"+{value - own:.{digits}f}{unit}" for value, own, (_, unit, digits) in zip(cost, header, columns)] if header else []
+        print(f"| {name} | " + " | ".join(numbers) + " | " + (f"{cost[0] / base:.2f}" if base else "") + " | " + ", ".join(above) + " |")
 
 
 if __name__ == "__main__":
