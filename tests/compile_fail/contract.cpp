@@ -186,3 +186,21 @@ auto with_aux(const tt::tensor<double, 1>& x) { return tt::jacrev([](const auto&
 auto of_mask(double x) { return tt::grad([](const auto& t) { return t > 0.0; })(x); }
 // twin:
 auto of_mask(double x) { return tt::grad([](const auto& t) { return where(t > 0.0, t, 0.0); })(x); }
+
+// case: curried_jvp
+// expect: take the point x and the vector v, shaped as x, in the call that takes f
+auto pushed(const tt::tensor<double, 1>& x) { return tt::jvp([](const auto& t) { return t * t; })(x, x); }
+// twin:
+auto pushed(const tt::tensor<double, 1>& x) { return tt::jvp([](const auto& t) { return t * t; }, x, x); }
+
+// case: product_without_a_vector
+// expect: take the point x and the vector v, shaped as x, in the call that takes f
+void product(const tt::tensor<double, 1>& x) { tt::hvp([](const auto& t) { return sum(t * t); }, x); }
+// twin:
+void product(const tt::tensor<double, 1>& x) { tt::hvp([](const auto& t) { return sum(t * t); }, x, x); }
+
+// case: curried_linearize
+// expect: linearize needs at least one argument, in the call that takes f
+void linear(const tt::tensor<double, 1>& x) { tt::linearize([](const auto& t) { return t * t; })(x); }
+// twin:
+void linear(const tt::tensor<double, 1>& x) { tt::linearize([](const auto& t) { return t * t; }, x); }

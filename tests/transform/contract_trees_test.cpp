@@ -127,6 +127,20 @@ TEST_CASE("rule 11: three ways to a Hessian times a vector agree, for 100000 unk
   CHECK(tt::vhp(cubes, x, x)(99999) == 6);
   CHECK(tt::grad([&](const auto& t) { return tt::jvp(cubes, t, x).y_dot; })(x)(99999) == 6);
 }
+TEST_CASE("signature: hvp and vhp take several arguments as tuples, as jvp does") {
+  const auto f = [](const auto& s, const auto& t) { return sum(s * s * t * t * t); };
+  const vec y = v + 1.0, a = w, b = v - 4.0;
+  const vec of_s = 2.0 * y * y * y * a + 6.0 * v * y * y * b, of_t = 6.0 * v * y * y * a + 6.0 * v * v * y * b;  // by hand
+  const auto [hs, ht] = tt::hvp(f, std::tuple{v, y}, std::tuple{a, b});
+  CHECK(equal(hs, of_s));
+  CHECK(equal(ht, of_t));
+  const auto [vs, vt] = tt::vhp(f, std::tuple{v, y}, std::tuple{a, b});
+  CHECK(equal(vs, of_s));
+  CHECK(equal(vt, of_t));
+  const auto of_tuple = [](const auto& p) { return sum(std::get<0>(p) * std::get<1>(p)); };  // a tuple that is one argument
+  CHECK(equal(std::get<0>(tt::hvp(of_tuple, std::tuple{v, y}, std::tuple{a, b})), b));
+  CHECK_THROWS_WITH_AS(tt::hvp(f, std::tuple{v, y}, std::tuple{a, vec{1, 2}}), "[hvp] shape (3,) and tangent shape (2,) differ; give it the same shape [TT-S09]", shape_error);
+}
 TEST_CASE("signature: laplacian is the trace of the Hessian") {
   CHECK(laplacian([](auto x) { return x * x * x; })(2.0) == 12);
   CHECK(laplacian(cubes)(v) == 36);

@@ -74,6 +74,12 @@ template <class G, class... A> auto apart(G&& g, const A&... a) {
   };
   return std::apply([&](const auto&... x) { return g(decltype(list_of(a...)){}, x...); }, std::tuple_cat(value(a)...));
 }
+/// The same of a transform that takes a point and a direction there.
+template <class G, class... A> auto point_and_direction(G&& g, const A&... a) {
+  constexpr int n = (0 + ... + !is_option_v<A>);
+  static_assert(n == 2, "ttensor: jvp(f, x, v), hvp(f, x, v) and vhp(f, x, v) take the point x and the vector v, shaped as x, in the call that takes f (tuples of them where f has several arguments)");
+  if constexpr (n == 2) return apart(static_cast<G&&>(g), a...);
+}
 template <class Want, class... O> inline constexpr bool has = (std::is_same_v<Want, O> || ...);
 template <class... O> using forced_chain = join_chain_t<double, double, typename level_detail::options_chain<O>::type...>;
 }  // namespace options

@@ -104,7 +104,7 @@ template <bool Aux, class C, class R, class... A> auto looked_at() {  // the typ
   return answer<Aux>(level_detail::fake<on_probe_t<P, R>>(), probe_pullback<G>{});
 }
 template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
-  static_assert(sizeof...(A) > 0, "ttensor: vjp needs at least one argument");
+  static_assert(sizeof...(A) > 0, "ttensor: vjp needs at least one argument, in the call that takes f: vjp(f, x...)");
   static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
                 "ttensor: vjp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate templated on its scalar");
   using Forced = options::forced_chain<O...>;
@@ -142,18 +142,33 @@ template <class F, class... X> auto vjp(const F& f, const X&... options_x) {
   }, options_x...);
 }
 
-/// Hessian times vector, forward over reverse: no matrix is built.
+namespace vjp_detail {
+/// f's gradient with respect to all that x has, and whether x is a list of arguments, as in jvp.
+template <class F, class X> inline constexpr bool takes_list = false;
+template <class F, class... T> inline constexpr bool takes_list<F, std::tuple<T...>> = sizeof...(T) > 1 && forward_detail::is_list_of_arguments<F, std::tuple<T...>>;
+template <class... O, class F, class... T> auto gradients(const F& f, const std::tuple<T...>&) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) { return grad<I...>(f, O{}...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
+}
+}  // namespace vjp_detail
+
+/// Hessian times vector, forward over reverse: no matrix is built. Several arguments as tuples, as in jvp.
 template <class F, class... X> auto hvp(const F& f, const X&... x_v_options) {
-  return options::apart([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
+  return options::point_and_direction([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
     options::refuse_aux<O...>();
-    return forward_detail::of_one<options::of_hvp, O...>(grad(f, O{}...), tree::evaluate_all(x), tree::evaluate_all(v)).y_dot;
+    const auto a = tree::evaluate_all(x);
+    const auto t = tree::evaluate_all(v);
+    if constexpr (vjp_detail::takes_list<F, std::remove_cvref_t<decltype(a)>>) return forward_detail::checked<options::of_hvp, O...>(vjp_detail::gradients<O...>(f, a), a, t).y_dot;
+    else return forward_detail::of_one<options::of_hvp, O...>(grad(f, O{}...), a, t).y_dot;
   }, x_v_options...);
 }
-/// Vector times Hessian, reverse over reverse.
+/// Vector times Hessian, reverse over reverse. Several arguments as tuples, as in jvp.
 template <class F, class... X> auto vhp(const F& f, const X&... x_v_options) {
-  return options::apart([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
+  return options::point_and_direction([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
     options::refuse_aux<O...>();
-    return vjp(grad(f, O{}...), O{}..., x).pull(v);
+    if constexpr (vjp_detail::takes_list<F, std::remove_cvref_t<decltype(x)>>)
+      return std::apply([&](const auto&... a) { return vjp(vjp_detail::gradients<O...>(f, x), O{}..., a...).pull(v); }, x);
+    else
+      return vjp(grad(f, O{}...), O{}..., x).pull(v);
   }, x_v_options...);
 }
 
