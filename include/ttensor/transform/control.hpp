@@ -296,12 +296,14 @@ template <class B, class S, class X> auto scan(const B& body, const S& carry, co
   if constexpr (control::has_axes_v<Y>)
     if (n == 0) {
 #if defined(__cpp_exceptions)
-      try {
+      try
+#endif
+      {
         control::store_at<Y>(ys, Y(tree::evaluate_all(std::get<1>(body(std::as_const(s), control::zero_slice(xs))))), 0, 0);
-      } catch (const error&) {  // zeros are not for this body: its shapes stay unknown
       }
-#else
-      control::store_at<Y>(ys, Y(tree::evaluate_all(std::get<1>(body(std::as_const(s), control::zero_slice(xs))))), 0, 0);
+#if defined(__cpp_exceptions)
+      catch (const error&) {  // zeros are not for this body: its shapes stay unknown
+      }
 #endif
     }
   return std::pair<T, control::stack_of_t<Y>>{s, ys};
