@@ -36,6 +36,16 @@ template <class T, index_t... E> void statements() {
     CHECK(double(mean(exp(-a))) == doctest::Approx(double(mean(exp(-x)))).epsilon(1e-3));
   }
 }
+template <class T, index_t m, index_t k, index_t n> void products() {
+  fixed<T, m, k> a;
+  fixed<T, k, n> b;
+  for (index_t i = 0; i < m * k; ++i) a.data()[i] = T(1) / T(3 + i % 7);
+  for (index_t i = 0; i < k * n; ++i) b.data()[i] = T(5 - i % 11) / T(7);
+  const tensor<T, 2> x = a, y = b;
+  const fixed<T, m, n> ab = matmul(a, b);
+  CHECK(same(ab, tensor<T, 2>(matmul(x, y))));
+  CHECK(same(fixed<T, n, m>(transpose(ab)), tensor<T, 2>(transpose(matmul(x, y)))));
+}
 template <class T> double norm_of(const T& v) { return std::sqrt(double(sum(v * v))); }
 }  // namespace
 
@@ -43,10 +53,14 @@ TEST_CASE("one element, less and more than a register, more than the loop takes"
   statements<double, 1>();
   statements<double, 3>();
   statements<double, 3, 3>();
+  statements<double, 6, 6>();
   statements<double, 8, 8>();
+  statements<double, 16, 17>();
+  statements<double, 65, 64>();
   statements<double, 5, 13>();
   statements<float, 3>();
   statements<float, 2, 3, 4>();
+  statements<float, 5, 5>();
   statements<int, 3>();
   statements<std::int64_t, 17>();
   statements<tt::half, 3>();
@@ -86,7 +100,45 @@ TEST_CASE("other shapes and other leaves take the loops over packs") {
   CHECK(u(2) == 6);
   CHECK(sum(fixed<double, 3>(column(tt::all, 0)) * v) == 9);
 }
+TEST_CASE("a fixed tensor is filled from views and tensors, itself among them") {
+  tensor<double, 3> t(2, 4, 5);
+  for (index_t i = 0; i < t.size(); ++i) t.data()[i] = static_cast<double>(i);
+  const fixed<double, 2, 3> block = t(1, tt::range(1, 3), tt::range(4, 1, -1));
+  CHECK(tt::all(block == tensor<double, 2>(t(1, tt::range(1, 3), tt::range(4, 1, -1)))));
+  CHECK(block(1, 2) == 32);
+  const fixed<double, 2> column = t(tt::all, 3, 2);
+  CHECK(column(1) == 37);
+  const tensor<double, 1> whole{1, 2, 3};
+  fixed<double, 3> w = whole, v;
+  CHECK(w(2) == 3);
+  w = flip(w, 0);  // a view of itself
+  CHECK(w(0) == 3);
+  CHECK(w(2) == 1);
+  fixed<double, 3, 3> f{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+  f = transpose(f);
+  CHECK(tt::all(f == fixed<double, 3, 3>{{1, 4, 7}, {2, 5, 8}, {3, 6, 9}}));
+  const fixed<float, 3> narrow{1, 2, 3};
+  v = tt::reshape(narrow, 3);  // another element type
+  CHECK(v(1) == 2);
+  CHECK_THROWS_WITH_AS(w = t(0, tt::range(0, 2), 0), "[tensor] extent 2 on axis 0, whose type fixes it to 3 [TT-S03]", tt::shape_error);
+  CHECK(w(0) == 3);
+}
+TEST_CASE("a transposed fixed matrix is fixed where nobody can write through it") {
+  const fixed<double, 2, 3> a{{1, 2, 3}, {4, 5, 6}};
+  static_assert(std::is_same_v<decltype(transpose(a)), fixed<double, 3, 2>>);
+  static_assert(std::is_same_v<decltype(matmul(a, transpose(a))), fixed<double, 2, 2>>);
+  CHECK(tt::all(matmul(a, transpose(a)) == fixed<double, 2, 2>{{14, 32}, {32, 77}}));
+  CHECK(tt::all(transpose(transpose(a) * 1.0) == a));
+  CHECK(transpose(matmul(a, transpose(a)))(0, 1) == 32);
+}
 TEST_CASE("products of small fixed matrices are fixed; of larger ones tensors") {
+  products<double, 2, 2, 2>();
+  products<double, 3, 3, 3>();
+  products<double, 6, 6, 6>();
+  products<double, 8, 8, 8>();
+  products<float, 5, 7, 3>();
+  products<float, 2, 3, 19>();
+  products<double, 3, 21, 1>();
   const fixed<double, 2, 3> a{{1, 2, 3}, {4, 5, 6}};
   const fixed<double, 3, 4> b{{1, 0, 2, 0}, {0, 1, 0, 3}, {1, 1, 1, 1}};
   const fixed<double, 3> v{1, -1, 2};

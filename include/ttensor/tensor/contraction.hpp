@@ -129,18 +129,30 @@ template <class A> inline constexpr bool is_small_fixed = false;
 template <class T, auto Shape> requires((std::is_same_v<T, float> || std::is_same_v<T, double>) && shape::all_static<Shape>())
 inline constexpr bool is_small_fixed<tensor<T, Shape>> = shape::rank_of<Shape>() <= 2 && shape::type_of<Shape>::static_size <= 64;
 template <class A, class B> inline constexpr bool are_small_fixed = is_small_fixed<A> && is_small_fixed<B> && std::is_same_v<scalar_t<A>, scalar_t<B>>;
+/// W neighbours of one row of a product, from a row of a and W columns of b.
+template <int W, index_t k, index_t n, bool Unrolled, class T> TTENSOR_INLINE void product_at(const T* a, const T* b, T* y) {
+  pack<T, W> sum(T(0));
+  const auto step = [&](index_t p) __attribute__((always_inline)) { sum = fma(pack<T, W>(a[p]), pack<T, W>::load(b + p * n), sum); };
+  if constexpr (Unrolled) static_for<static_cast<int>(k)>([&](auto p) __attribute__((always_inline)) { step(p()); });
+  else
+    for (index_t p = 0; p < k; ++p) step(p);
+  sum.store(y);
+}
 /// Their product: loops of known length, and in each element the chain of multiply-adds that every product is (run/matmul.hpp).
 template <class A, class B> auto fixed_product(const A& a, const B& b) {
   using T = scalar_t<A>;
   constexpr index_t k = shown_extent<A>(0), m = rank_v<A> == 1 ? 1 : shown_extent<A>(1), n = rank_v<B> == 1 ? 1 : shown_extent<B>(0);
   std::conditional_t<rank_v<A> == 1, fixed<T, n>, std::conditional_t<rank_v<B> == 1, fixed<T, m>, fixed<T, m, n>>> y;
   ++counts.loops;
-  for (index_t i = 0; i < m; ++i)
-    for (index_t j = 0; j < n; ++j) {
-      pack<T, 1> sum(T(0));
-      for (index_t p = 0; p < k; ++p) sum = fma(pack<T, 1>(a.data()[i * k + p]), pack<T, 1>(b.data()[p * n + j]), sum);
-      y.data()[i * n + j] = sum[0];
-    }
+  constexpr int W = native_width_v<T>;
+  constexpr index_t whole = n / W * W, steps = k * (n / W + n % W);  // of a row
+  auto row = [&](auto i) __attribute__((always_inline)) {
+    static_for<static_cast<int>(n / W)>([&](auto j) __attribute__((always_inline)) { product_at<W, k, n, (steps <= 128)>(a.data() + i * k, b.data() + j() * W, y.data() + i * n + j() * W); });
+    static_for<static_cast<int>(n % W)>([&](auto j) __attribute__((always_inline)) { product_at<1, k, n, (steps <= 128)>(a.data() + i * k, b.data() + whole + j(), y.data() + i * n + whole + j()); });
+  };
+  if constexpr (m * steps <= 128) static_for<static_cast<int>(m)>([&](auto i) __attribute__((always_inline)) { row(i()); });
+  else
+    for (index_t i = 0; i < m; ++i) row(i);
   return y;
 }
 }  // namespace contraction_detail

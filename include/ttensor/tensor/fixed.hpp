@@ -29,23 +29,9 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
   }
   template <class E> requires(expression<E> || (array_object<E> && !std::is_same_v<std::remove_cvref_t<E>, tensor>)) tensor& operator=(const E& e) {
     static_assert(rank_v<E> == R, "ttensor: a fixed tensor is assigned from an expression of the same rank");
-    auto x = tensor_detail::as_elem<T>(e);
-    static_assert(expr::extents_fit(leaves_of_t<decltype(x)>{}, shape::static_dims<Shape>()), "ttensor: the extents of a fixed tensor differ from those of the expression that it is assigned from");
-    ++counts.loops;
-    if constexpr (fills<decltype(x)>()) {  // leaves are copies, so this tensor may be one
-      fixed_elements<T, decltype(x)>::each(x, [&](index_t i, const auto& value) {
-        char* const to = reinterpret_cast<char*>(v_.v + i);
-        run::core_io<T, 1>::store(convert_value<typename run::core_io<T, 1>::value>(value), &to);
-      });
-    } else {
-      check(x.shape());
-      statement<T, decltype(x)> st(x, {}, x.shape());
-      array<T, static_cast<int>(N)> y;  // through a temporary: leaves may be this very tensor
-      st.set_output(0, y.v, shape::row_major(st.extent));
-      st.flat() ? st.run_flat() : st.run_planned();
-      v_ = y;
-    }
-    return *this;
+    if constexpr (expression<E> && std::is_same_v<scalar_t<E>, T> && fills<E>()) return take(e);
+    else if constexpr (array_object<E> && std::is_same_v<scalar_t<E>, T> && requires { e.elements().data(); }) return copy(e.map(), e.elements().data());
+    else return take(tensor_detail::as_elem<T>(e));
   }
   template <any_scalar V> tensor& operator=(const V& v) {
     const T value = tensor_detail::weak_scalar<T>(v);
@@ -64,7 +50,11 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     return s;
   }
   store<T> place() { return store<T>::of_object(v_.v, N); }  // for views that alias this object, which must stay alive
-  fixed_leaf<T, Shape> as_leaf() const { return {v_}; }
+  TTENSOR_INLINE fixed_leaf<T, Shape> as_leaf() const {
+    fixed_leaf<T, Shape> l;
+    l.copy(v_);
+    return l;
+  }
 
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) constexpr T& operator()(I... i) & { return v_[index(i...)]; }
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) constexpr T operator()(I... i) const& { return v_[index(i...)]; }
@@ -80,10 +70,47 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     auto m = shape::slice(map(), a...);
     return view_of<const T, decltype(m.extent)::size()>(elements(), m);
   }
+  /// What transpose gives for a matrix that cannot be written through.
+  auto transposed() const requires(R == 2 && N <= 64) {
+    constexpr index_t m = shape::extent_of<Shape>(0), n = shape::extent_of<Shape>(1);
+    tensor<T, extents<n, m>> y;
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < n; ++j) y.data()[j * m + i] = v_[i * n + j];
+    return y;
+  }
   constexpr const T* data() const { return v_.v; }
   constexpr T* data() { return v_.v; }
 
  private:
+  template <class E> TTENSOR_INLINE tensor& take(const E& x) {
+    static_assert(expr::extents_fit(leaves_of_t<E>{}, shape::static_dims<Shape>()), "ttensor: the extents of a fixed tensor differ from those of the expression that it is assigned from");
+    ++counts.loops;
+    if constexpr (fills<E>()) {  // leaves are copies, so this tensor may be one
+      fixed_elements<T, E>::store(x, reinterpret_cast<char*>(v_.v));
+    } else {
+      check(x.shape());
+      statement<T, E> st(x, {}, x.shape());
+      array<T, static_cast<int>(N)> y;  // through a temporary: leaves may be this very tensor
+      st.set_output(0, y.v, shape::row_major(st.extent));
+      st.flat() ? st.run_flat() : st.run_planned();
+      v_ = y;
+    }
+    return *this;
+  }
+  tensor& copy(const layout_map<R>& m, const T* from) {  // through a temporary: it may be a view of this very tensor
+    check(m.extent);
+    ++counts.loops;
+    array<T, static_cast<int>(N)> y;
+    index_t at = 0;
+    copy_axis<0>(y, at, from + m.offset, m.stride);
+    v_ = y;
+    return *this;
+  }
+  template <int D> static void copy_axis(array<T, static_cast<int>(N)>& y, index_t& at, const T* from, const dims<R>& stride) {
+    if constexpr (D == R) y[at++] = *from;
+    else
+      for (index_t i = 0; i < shape::extent_of<Shape>(D); ++i) copy_axis<D + 1>(y, at, from + i * stride[D], stride);
+  }
   template <class E> static constexpr bool fills() {
     if constexpr (fixed_elements<T, E>::exists) return fixed_elements<T, E>::size == N;
     else return false;

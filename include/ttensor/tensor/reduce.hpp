@@ -147,11 +147,11 @@ template <class Red, class S, class E> TTENSOR_INLINE reduction_scalar_t<Red, S>
   W value = W(Red::template identity<W>());
   ++counts.loops;
   bool done = false;
-  using few = fixed_elements<W, E>;
-  if constexpr (few::exists) {
+  using elements = fixed_elements<W, E>;
+  if constexpr (elements::few) {
     using V = typename run::core_io<W, 1>::value;
     V sum = Red::template identity<V>();
-    few::each(e, [&](index_t, const auto& x) { sum = Red::combine(sum, convert_value<V>(x)); });
+    elements::each(e, [&](index_t, const auto& x) { sum = Red::combine(sum, convert_value<V>(x)); });
     char* const to = reinterpret_cast<char*>(&value);
     run::core_io<W, 1>::store(sum, &to);
     done = true;

@@ -38,9 +38,10 @@ template <int R> layout_map<R> permuted(const layout_map<R>& m, const index_t* o
 }
 }  // namespace view_detail
 
-/// Axes in reverse order: (m, n) -> (n, m).
+/// Axes in reverse order: (m, n) -> (n, m). Of a small fixed matrix that is const or a temporary: a fixed matrix.
 template <array_like A> auto transpose(A&& a) {
-  return view_detail::remap(static_cast<A&&>(a), [](const auto& m) {
+  if constexpr (requires { a.transposed(); } && (!std::is_lvalue_reference_v<A> || std::is_const_v<std::remove_reference_t<A>>)) return a.transposed();
+  else return view_detail::remap(static_cast<A&&>(a), [](const auto& m) {
     auto r = m;
     constexpr int R = decltype(r.extent)::size();
     for (int d = 0; d < R; ++d) r.extent[d] = m.extent[R - 1 - d], r.stride[d] = m.stride[R - 1 - d];
