@@ -11,6 +11,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -102,6 +103,8 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--instructions", action="store_true")
     args = parser.parse_args()
+    if args.instructions and not shutil.which("valgrind"):
+        parser.error("--instructions wants valgrind, which is not installed")
     if args.instructions:
         measure, runs, columns = count_instructions, 1, [("billion instructions", "", 2)]
     else:

@@ -1,7 +1,8 @@
-// TTENSOR_NO_FUSION: the same results, one operator at a time.
+// TTENSOR_NO_FUSION: the same results but for last bits, one operator at a time.
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <utility>
 #include <ttensor/all.hpp>
 #include "../examples/leaky_relu/leaky_relu.hpp"
 
@@ -34,6 +35,21 @@ TEST_CASE("unfused: shared subexpressions, and fixed tensors, which are no loops
   const tt::fixed<double, 3> v{1, 2, 3};
   const tt::fixed<double, 3> w = v * v + 2 * v;
   CHECK(w(2) == 15);
+}
+
+TEST_CASE("unfused: results are written where they were, and mapped integers stay free of levels") {
+  tt::tensor<double, 1> a{1, 2, 3};
+  const double* const before = std::as_const(a).data();
+  a += a * z;
+  a = a * z + x;
+  CHECK(std::as_const(a).data() == before);
+  CHECK(a(1) == 13);
+  const tt::tensor<int, 2> counts{{1, 2, 3}, {4, 5, 6}};
+  const auto g = tt::grad([&](const auto& v) { return sum(tt::vmap([&](const auto& i) { return sum(v * (tt::to<double>(i) + 0.5)); })(counts)); })(x);
+  CHECK(g(0) == 6);
+  double twice = 0;
+  tt::let(x, [&](auto&& t) { return twice = t(0), t * 2.0; });
+  CHECK(twice == 0.5);
 }
 
 TEST_CASE("unfused: a node of the tape for each operator, and the derivatives of one loop") {

@@ -69,6 +69,8 @@ TEST_CASE("printing") {
 TEST_CASE("integers between two ends are rounded down, as NumPy rounds them") {
   CHECK(to_string(tt::linspace<int>(0, 10, 4)) == "[ 0,  3,  6, 10]");
   CHECK(to_string(tt::linspace<int>(-5, 5, 4)) == "[-5, -2,  1,  5]");
+  static_assert(std::is_same_v<decltype(tt::linspace(0, 1, 5)), tt::tensor<double, 1>> && std::is_same_v<decltype(tt::linspace(0.0f, 1.0f, 5)), tt::tensor<float, 1>>);
+  CHECK(tt::linspace(0, 1, 5)(1) == 0.25);
 }
 TEST_CASE("numbers print as NumPy prints them") {  // the shortest digits that give them back, at most 8 after the point
   CHECK(to_string(vec{123456789, 3.14159265358979}) == "[1.23456789e+08,     3.14159265]");

@@ -116,6 +116,30 @@ TEST_CASE("scan walks a vector of keys") {
     CHECK(all(walk.second(i) == c));
   }
 }
+TEST_CASE("what is drawn from a mapped key is written with mapped values, by a function that captures") {
+  const auto keys = split(key, 4);
+  const tensor<double, 2> q{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {0, 1, 0}};
+  const double c = 2;
+  const auto step = [&](const auto& k, const auto& x) {
+    const auto [a, b] = split<2>(k);
+    auto p = normal<double>(a, {3});
+    p += c * x;
+    auto u = uniform<double>(b);
+    u *= c;
+    return p * u;
+  };
+  const auto y = vmap(step)(keys, q);
+  for (int i = 0; i < 4; ++i) CHECK(all(y(i) == step(keys[static_cast<std::size_t>(i)], vec(q(i)))));
+  const auto slope = grad([&](const auto& s) {  // below a tape, with the key in a tuple
+    return sum(vmap([&](const auto& t) {
+      auto p = normal<double>(std::get<0>(t), {3});
+      return p * s + std::get<1>(t);
+    })(std::tuple{keys, q}));
+  })(1.5);
+  double drawn = 0;
+  for (const auto& k : keys) drawn += sum(normal<double>(k, {3}));
+  CHECK(slope == doctest::Approx(drawn));
+}
 TEST_CASE("mapped keys in the state of a mapped loop: rejection sampling") {
   const auto keys = split(key, 6);
   const auto sample = [](const auto& k) {

@@ -80,14 +80,21 @@ template <class Op, class... A> using builder_t = builder<Op, elements_t<Op, A..
 /// What Op of these arguments is where it builds a node that holds something: made from elements_t{} and the arguments.
 template <class Op, class... A> using built = owned<typename builder_t<Op, A...>::tree>;
 template <class Op, class... A> concept builds_owned = TTENSOR_FUSES && (array_like<A> || ...) && !(element_proxy<A> || ...) && (builder_t<Op, A...>::tree::holds > 0);
-/// With TTENSOR_NO_FUSION an operand that is the result of an operator becomes an array first. Not over fixed tensors: their extents would be lost.
+template <class E> struct evaluation;  // its `of(e)` is eval(e): tensor/operators.hpp
+/// With TTENSOR_NO_FUSION an operand that is the result of an operator becomes an array first. Not over fixed tensors, whose extents would be lost, nor numbers made of
+/// mapped integers, which would lose the levels that they may join.
 template <class E> inline constexpr bool is_fixed_v = requires { E::extent_parameter; };
 template <class Op, class... A> inline constexpr bool is_fixed_v<node<Op, A...>> = (is_fixed_v<A> || ...);
-template <class E> inline constexpr bool is_unfused_v = !TTENSOR_FUSES && is_node_v<E> && !is_fixed_v<E>;
+template <class E> inline constexpr bool is_unfused_v = !TTENSOR_FUSES && is_node_v<E> && !is_fixed_v<E> && !of_indices_v<E>;
 template <class E> inline constexpr bool is_unfused_v<owned<E>> = is_unfused_v<E>;
 template <class A> TTENSOR_INLINE decltype(auto) apart(A&& a) {
-  if constexpr (is_unfused_v<std::remove_cvref_t<A>>) return eval(a);  // of tensor/operators.hpp
-  else return static_cast<A&&>(a);
+  if constexpr (is_unfused_v<std::remove_cvref_t<A>>) {
+    auto y = evaluation<std::remove_cvref_t<A>>::of(a);
+    if constexpr (!std::is_lvalue_reference_v<A> && requires { a.give_up(); }) a.give_up();  // its elements may be those that the statement writes
+    return y;
+  } else {
+    return static_cast<A&&>(a);
+  }
 }
 template <class Op, class... A> TTENSOR_INLINE auto build(A&&... a) {
   if constexpr ((is_unfused_v<std::remove_cvref_t<A>> || ...)) return build<Op>(apart(static_cast<A&&>(a))...);

@@ -105,9 +105,9 @@ TTENSOR_OFFSETS_END
 namespace expr {
 struct root {
   bool live;  // else it was moved from
-  template <class... I> double& operator()(const I&...) const {
+  template <class... I> auto& operator()(const I&...) const {  // auto: so that the sentence comes before what follows from it
     static_assert(sizeof...(I) < 0, "ttensor: an expression has no elements before it is evaluated: write eval(e)(i), or name a tensor for it");
-    __builtin_unreachable();
+    return *static_cast<double*>(nullptr);
   }
 };
 template <class T, class A> struct argument;  // apply.hpp

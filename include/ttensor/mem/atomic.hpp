@@ -13,8 +13,8 @@ enum class order : int { relaxed = __ATOMIC_RELAXED, acquire = __ATOMIC_ACQUIRE,
 /// std::atomic of an integer or a pointer, as far as ttensor needs it.
 template <class T> class atomic {
  public:
-  constexpr atomic() : value_() {}
-  constexpr atomic(T v) : value_(v) {}
+  constexpr atomic() noexcept : value_() {}
+  constexpr atomic(T v) noexcept : value_(v) {}
   atomic(const atomic&) = delete;
   atomic& operator=(const atomic&) = delete;
   TTENSOR_INLINE T load(order o = order::seq_cst) const noexcept { return __atomic_load_n(&value_, static_cast<int>(o)); }
@@ -28,13 +28,15 @@ template <class T> class atomic {
 /// The compiler moves no access across it.
 TTENSOR_INLINE void compiler_fence() noexcept { __atomic_signal_fence(__ATOMIC_ACQ_REL); }
 
-/// std::mutex without a destructor: one that is static is there for threads that outlive static objects.
+/// std::mutex without a destructor: one that is static is there for threads that outlive static objects. Others are given back with end().
 class mutex {
  public:
   constexpr mutex() = default;
   mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
   void lock() noexcept { static_cast<void>(pthread_mutex_lock(&m_)); }
   void unlock() noexcept { static_cast<void>(pthread_mutex_unlock(&m_)); }
+  void end() noexcept { static_cast<void>(pthread_mutex_destroy(&m_)); }
 
  private:
   pthread_mutex_t m_ = PTHREAD_MUTEX_INITIALIZER;

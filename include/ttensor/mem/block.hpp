@@ -12,6 +12,7 @@
 // A copy of a shared holder is shared on every thread. So `local` never rises from 0, when it counts in `shared` no more; and who sees one
 // local holder, its own, and then no shared one is alone: in between no holder can have gone from the count read last to the one read first.
 #pragma once
+#include <type_traits>
 #include <utility>
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -73,7 +74,7 @@ struct mailboxes {
 inline constinit thread_local mailboxes::box* own_box = nullptr;
 /// There before any code runs, and there to the end: threads may outlive static objects. So nothing may destroy the mutex at exit.
 inline constinit mailboxes mail;
-static_assert(std::is_trivially_destructible_v<mailboxes>);
+static_assert(std::is_trivially_destructible_v<mailboxes>, "ttensor: threads that outlive static objects post letters here");
 void destroy(block* b) noexcept;
 /// Adds to a count that several threads change, and returns what it was.
 template <class N> TTENSOR_INLINE N count(atomic<N>& n, N by) noexcept {

@@ -11,7 +11,7 @@ template <class C> class shared_cell {
  public:
   shared_cell() = default;
   explicit shared_cell(C* fresh) : c_(fresh) {}
-  shared_cell(const shared_cell& o) : c_(o.c_) {
+  shared_cell(const shared_cell& o) noexcept : c_(o.c_) {
     if (c_) mem::count(c_->holders, 1);
   }
   shared_cell(shared_cell&& o) noexcept : c_(o.c_) { o.c_ = nullptr; }

@@ -58,10 +58,10 @@ template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   return t;
 }
 template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
-/// n numbers from a to b, both included; integers are rounded down.
-template <class T> tensor<T, 1> linspace(T a, T b, index_t n) {
+namespace factory_detail {
+template <class T> tensor<T, 1> between(T a, T b, index_t n) {
   if constexpr (is_integer_v<T>) {
-    tensor<T, 1> t = to<T>(floor(linspace<double>(static_cast<double>(a), static_cast<double>(b), n)));
+    tensor<T, 1> t = to<T>(floor(between<double>(static_cast<double>(a), static_cast<double>(b), n)));
     if (n > 1) t(n - 1) = b;
     return t;
   }
@@ -71,6 +71,13 @@ template <class T> tensor<T, 1> linspace(T a, T b, index_t n) {
   for (index_t i = 0; i < n; ++i) p[i] = i + 1 == n ? b : static_cast<T>(C(a) + (C(b) - C(a)) * (static_cast<C>(i) / static_cast<C>(n > 1 ? n - 1 : 1)));
   if (n == 1) p[0] = a;
   return t;
+}
+}  // namespace factory_detail
+/// n numbers from a to b, both included: of type T, else of the type of a and b, double if these are integers. Integers (linspace<int>) are rounded down.
+template <class T = void, class A, class B> auto linspace(const A& a, const B& b, index_t n) {
+  using C = promote_t<scalar_t<A>, scalar_t<B>>;
+  using Y = std::conditional_t<std::is_void_v<T>, std::conditional_t<is_integer_v<C>, double, C>, T>;
+  return factory_detail::between<Y>(static_cast<Y>(a), static_cast<Y>(b), n);
 }
 /// Identity matrix.
 template <class T> tensor<T, 2> eye(index_t n) {

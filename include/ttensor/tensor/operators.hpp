@@ -181,6 +181,9 @@ template <array_like E> auto eval(const E& e) {
   using S = storage_scalar_t<scalar_t<E>>;
   return tensor<S, rank_v<E>>(e);
 }
+template <class E> struct expr::evaluation {
+  static auto of(const E& e) { return ttensor::eval(e); }
+};
 /// A scalar of any kind is evaluated: itself, of an element proxy its value. So eval(sum(x)) compiles in every transform.
 template <any_scalar A> auto eval(const A& a) { return expr::plain(a); }
 

@@ -120,6 +120,13 @@ template <class Forced> struct probed_above {  // probes that stand above the le
   template <class S> using map = probe<typename strip_probe<join_chain_t<elem_t<S>, Forced, S>>::type>;
   template <class S> using scalar_of_struct = map<S>;
 };
+/// An argument with probes, random keys too: what is drawn from a mapped key is mapped.
+template <class Forced, class T> struct probed_argument { using type = tree::rebind_t<probed_above<Forced>, T>; };
+template <class Forced, class L> struct probed_argument<Forced, basic_rng<L>> { using type = basic_rng<typename probed_above<Forced>::template map<L>>; };
+template <class Forced, class T> requires tree::is_keys_v<T> struct probed_argument<Forced, std::vector<T>> { using type = std::vector<typename probed_argument<Forced, T>::type>; };
+template <class Forced, class T, std::size_t N> requires tree::is_keys_v<T> struct probed_argument<Forced, std::array<T, N>> { using type = std::array<typename probed_argument<Forced, T>::type, N>; };
+template <class Forced, class... T> struct probed_argument<Forced, std::tuple<T...>> { using type = std::tuple<typename probed_argument<Forced, T>::type...>; };
+template <class Forced, class A, class B> struct probed_argument<Forced, std::pair<A, B>> { using type = std::pair<typename probed_argument<Forced, A>::type, typename probed_argument<Forced, B>::type>; };
 template <class Forced> struct above {  // scalars that hold the levels named by closing_over too
   static constexpr int rank_change = 0;
   template <class S> using map = join_chain_t<elem_t<S>, Forced, S>;
@@ -129,7 +136,7 @@ template <class Forced> struct above {  // scalars that hold the levels named by
 template <class F, class... W> constexpr bool check_call() {
   constexpr bool callable = requires { std::declval<const F&>()(std::declval<const W&>()...); };
   static_assert(callable, "ttensor: the function that a transform was given does not take these arguments: one parameter for each, const auto& "
-                          "(inside a transform the scalar is not double), and not a mutable lambda");
+                          "(inside a transform the scalar is not double, and the key not rng), and not a mutable lambda; or its body has an error, said beside this one");
   if constexpr (callable) {
     static_assert(!std::is_void_v<decltype(std::declval<const F&>()(std::declval<const W&>()...))>, "ttensor: the function that a transform was given returns nothing");
     // Never called. A body whose type is declared (`-> T`) is compiled for this only, and what it captures must fit into that type.
@@ -145,8 +152,8 @@ template <class F, class... W> using seen_t = typename decltype(seen<F, W...>())
 template <class F, class Forced, class... A> constexpr auto captured_chain() {
   if constexpr (is_captureless_v<std::remove_cvref_t<F>>) {
     return std::type_identity<double>{};
-  } else if constexpr (check_call<F, tree::rebind_t<probed_above<Forced>, A>...>()) {
-    using R = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const tree::rebind_t<probed_above<Forced>, A>&>()...))>;
+  } else if constexpr (check_call<F, typename probed_argument<Forced, A>::type...>()) {
+    using R = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const typename probed_argument<Forced, A>::type&>()...))>;
     return std::type_identity<join_chain_t<double, double, typename strip_probe<tree::chain_t<R>>::type, typename strip_probe<tree::index_chain_t<R>>::type>>{};
   } else {
     return std::type_identity<double>{};

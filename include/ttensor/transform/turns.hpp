@@ -7,6 +7,9 @@ TTENSOR_BEGIN
 namespace transform_detail {
 class turns {
  public:
+  turns() = default;
+  turns(const turns&) = delete;
+  ~turns() { lock_.end(); }
   class turn {
    public:
     explicit turn(turns& t) : t_(t) {
