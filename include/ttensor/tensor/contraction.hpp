@@ -138,18 +138,20 @@ template <int W, index_t k, index_t n, bool Unrolled, class T> TTENSOR_INLINE vo
     for (index_t p = 0; p < k; ++p) step(p);
   sum.store(y);
 }
+/// The elements of a row from J on, by packs of W and then of half as many.
+template <int W, index_t k, index_t n, index_t J, bool Unrolled, class T> TTENSOR_INLINE void product_row(const T* a, const T* b, T* y) {
+  constexpr index_t count = (n - J) / W;
+  static_for<static_cast<int>(count)>([&](auto j) __attribute__((always_inline)) { product_at<W, k, n, Unrolled>(a, b + J + j() * W, y + J + j() * W); });
+  if constexpr (J + count * W < n) product_row<W / 2, k, n, J + count * W, Unrolled>(a, b, y);
+}
 /// Their product: loops of known length, and in each element the chain of multiply-adds that every product is (run/matmul.hpp).
 template <class A, class B> auto fixed_product(const A& a, const B& b) {
   using T = scalar_t<A>;
   constexpr index_t k = shown_extent<A>(0), m = rank_v<A> == 1 ? 1 : shown_extent<A>(1), n = rank_v<B> == 1 ? 1 : shown_extent<B>(0);
   std::conditional_t<rank_v<A> == 1, fixed<T, n>, std::conditional_t<rank_v<B> == 1, fixed<T, m>, fixed<T, m, n>>> y;
   ++counts.loops;
-  constexpr int W = native_width_v<T>;
-  constexpr index_t whole = n / W * W, steps = k * (n / W + n % W);  // of a row
-  auto row = [&](auto i) __attribute__((always_inline)) {
-    static_for<static_cast<int>(n / W)>([&](auto j) __attribute__((always_inline)) { product_at<W, k, n, (steps <= 128)>(a.data() + i * k, b.data() + j() * W, y.data() + i * n + j() * W); });
-    static_for<static_cast<int>(n % W)>([&](auto j) __attribute__((always_inline)) { product_at<1, k, n, (steps <= 128)>(a.data() + i * k, b.data() + whole + j(), y.data() + i * n + whole + j()); });
-  };
+  constexpr index_t steps = k * (n / native_width_v<T> + n % native_width_v<T>);  // of a row
+  auto row = [&](auto i) __attribute__((always_inline)) { product_row<native_width_v<T>, k, n, 0, (steps <= 128)>(a.data() + i * k, b.data(), y.data() + i * n); };
   if constexpr (m * steps <= 128) static_for<static_cast<int>(m)>([&](auto i) __attribute__((always_inline)) { row(i()); });
   else
     for (index_t i = 0; i < m; ++i) row(i);
