@@ -248,6 +248,15 @@ TEST_CASE_TEMPLATE("nor on whether its tensor is fixed: products are rounded by 
   tt::fixed<T, 4> f, g = eval(y(0, tt::range(0, 4))), h = eval(z(0, tt::range(0, 4))), k = eval(x(0, tt::range(0, 4)));
   f = k * g - h;
   CHECK(tt::all(f == T(0)));
+  tt::fixed<T, 6, 6> u = a;  // read and written in one statement; a product; filled from a view of itself
+  u = u * b + u;
+  u -= b * u;
+  tt::tensor<T, 2> want = x * y + x;
+  want -= y * want;
+  CHECK(tt::all(u == want));
+  CHECK(tt::all(matmul(u, b) == matmul(want, y)));
+  u = transpose(u);
+  CHECK(tt::all(u == transpose(want)));
 }
 TEST_CASE("a statement longer than the unrolled loops") {
   windows<double>([](const auto& x, const auto& z) {
