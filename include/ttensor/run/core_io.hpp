@@ -344,17 +344,24 @@ template <class Table, int N> struct strip {
     index_t v[P];
   };
   template <int... I> TTENSOR_INLINE static places filled(char* any, std::integer_sequence<int, I...>) { return {{(static_cast<void>(I), any)...}}; }
+#if defined(__SANITIZE_ADDRESS__)  // GCC 12 warns of places that nobody reads
+  static constexpr places nowhere{};
+#define TTENSOR_NOWHERE = nowhere
+#else
+#define TTENSOR_NOWHERE
+#endif
   template <int... K> TTENSOR_INLINE static places start(const cursor* c, int_list<K...>) {
-    places p;
+    places p TTENSOR_NOWHERE;
     ((p.v[K] = c[K].ptr), ...);
     return p;
   }
   template <int... K> TTENSOR_INLINE static void down(places& p, const index_t* bytes, int_list<K...>) { ((p.v[K] += bytes[K]), ...); }
   template <int... K> TTENSOR_INLINE static places plus(const places& p, index_t elements, int_list<K...>) {
-    places q;
+    places q TTENSOR_NOWHERE;
     ((q.v[K] = p.v[K] + elements * facts.v[K].bytes), ...);
     return q;
   }
+#undef TTENSOR_NOWHERE
   template <int... K> TTENSOR_INLINE static bool contiguous(const cursor* c, int_list<K...>) { return ((c[K].step != 0) && ...); }
   template <int... K> TTENSOR_INLINE static steps steps_of(const cursor* c, int_list<K...>) {
     steps s;
