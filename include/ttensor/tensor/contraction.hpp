@@ -145,7 +145,7 @@ template <int W, index_t k, index_t n, index_t J, bool Unrolled, class T> TTENSO
   if constexpr (J + count * W < n) product_row<W / 2, k, n, J + count * W, Unrolled>(a, b, y);
 }
 /// Their product: loops of known length, and in each element the chain of multiply-adds that every product is (run/matmul.hpp).
-template <class A, class B> auto fixed_product(const A& a, const B& b) {
+template <class A, class B> TTENSOR_INLINE auto fixed_product(const A& a, const B& b) {
   using T = scalar_t<A>;
   constexpr index_t k = shown_extent<A>(0), m = rank_v<A> == 1 ? 1 : shown_extent<A>(1), n = rank_v<B> == 1 ? 1 : shown_extent<B>(0);
   std::conditional_t<rank_v<A> == 1, fixed<T, n>, std::conditional_t<rank_v<B> == 1, fixed<T, m>, fixed<T, m, n>>> y;
@@ -176,6 +176,11 @@ template <array_like A, array_like B> auto dot(const A& a, const B& b) {
   else if constexpr (depth_v<decltype(total)> == 0) return static_cast<T>(total);
   else return to<T>(total);
 }
+/// The same of small fixed operands. In place: a result that a call leaves in memory waits for its stores when it is copied.
+template <array_like A, array_like B> requires(contraction_detail::are_small_fixed<A, B> && rank_v<A> + rank_v<B> > 2) TTENSOR_INLINE auto matmul(const A& a, const B& b) {
+  static_assert(contraction_detail::inner_extents_agree<A, B>(), "ttensor: matmul of arrays whose types have different inner extents");
+  return contraction_detail::fixed_product(a, b);
+}
 /// All products of the elements of two vectors.
 /// Shapes    a: (m,)   b: (n,)   ->   (m, n)
 template <array_like A, array_like B> auto outer(const A& a, const B& b) {
@@ -199,8 +204,6 @@ template <array_like A, array_like B> auto matmul(const A& a, const B& b) {
     const auto x = as_expression(a).shape(), y = as_expression(b).shape();
     if (x[0] != y[0]) contraction_detail::inner_extents("matmul", x, y, x[0], y[0]);
     return dot(a, b);
-  } else if constexpr (contraction_detail::are_small_fixed<A, B>) {
-    return contraction_detail::fixed_product(a, b);
   } else {
     using T = expr::operand_elem_t<A, B>;
     const auto x = array_detail::as_array(expr::operand<T>(a));
