@@ -173,3 +173,38 @@ tt::tensor<double, 1> doubled(const tt::tensor<double, 1>& x) {
   d *= 2.0;
   return d;
 }
+
+// case: an_index_is_no_string
+// expect: an index is an integer, all .a whole axis
+// errors: 1
+void column(const tt::tensor<double, 2>& x) { (void)x(":", 0); }
+// twin:
+void column(const tt::tensor<double, 2>& x) { (void)x(tt::all, 0); }
+
+// case: an_index_is_no_real_number
+// expect: an index is an integer, all .a whole axis
+// errors: 1
+void middle(const tt::tensor<double, 1>& x) { (void)x(0.5 * 3); }
+// twin:
+void middle(const tt::tensor<double, 1>& x) { (void)x(3 / 2); }
+
+// case: a_view_of_a_temporary_container
+// expect: a view of a temporary, whose memory is gone
+// errors: 1
+auto borrowed() { return tt::view(std::vector<double>{1, 2}); }
+// twin:
+auto borrowed(std::vector<double>& v) { return tt::view(v); }
+
+// case: a_container_of_another_type
+// expect: narrowing is never implicit
+// errors: 1
+auto copied(const std::vector<double>& v) { return tt::tensor<float, 1>(v); }
+// twin:
+auto copied(const std::vector<float>& v) { return tt::tensor<double, 1>(v); }
+
+// case: braces_of_values_of_a_newer_level
+// expect: values of a newer transform level in the braces of a tensor
+// errors: 1
+auto turned(const tt::dual<double>& t) { return tt::tensor<double, 2>{{cos(t), -sin(t)}, {sin(t), cos(t)}}; }
+// twin:
+auto turned(const tt::dual<double>& t) { return tt::tensor{{cos(t), -sin(t)}, {sin(t), cos(t)}}; }

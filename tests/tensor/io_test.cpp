@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <set>
+#include <span>
 #include <sstream>
 #include <ttensor/all.hpp>
 #include <ttensor/tensor/explain.hpp>
@@ -144,4 +145,44 @@ TEST_CASE("npy files") {
   save_npy(path, tt::tensor<double, 0>(3.0));
   CHECK(double(tt::load_npy<double, 0>(path)) == 3);
   std::remove(path.c_str());
+}
+
+TEST_CASE("containers of elements: borrowed by view, copied by tensor") {
+  std::vector<double> v{1, 2, 3, 4};
+  const auto& constant = v;
+  tt::view(v)(0) = 7;
+  CHECK(v[0] == 7);
+  tt::view(v, {2, 2})(1) = 5;
+  CHECK(v == std::vector<double>{7, 2, 5, 5});
+  static_assert(std::is_same_v<decltype(tt::view(constant)), tt::view_of<const double, 1>>);
+  CHECK(tt::sum(tt::view(std::span<const double>(v).first(2))) == 9);
+  CHECK_THROWS_AS((void)tt::view(v, {2, 3}), tt::shape_error);
+  CHECK_THROWS_AS((void)tt::view(v, {-2, -2}), tt::shape_error);
+  const tt::tensor<double, 1> copy(v), promoted(std::array<int, 2>{1, 2});
+  v[0] = 0;
+  CHECK(copy(0) == 7);
+  CHECK(promoted(1) == 2);
+  CHECK(tt::tensor<float, 1>(std::vector<float>{}).size() == 0);
+  // taped elements
+  const auto f = [](const auto& x) {
+    std::vector<tt::scalar_t<decltype(x)>> parts{x(1), x(0) * x(0)};
+    return sum(tt::tensor(parts) * x);
+  };
+  CHECK(tt::all(tt::grad(f)(tt::tensor<double, 1>{3, 5}) == tt::tensor<double, 1>{35, 12}));  // x1 x0 + x0^2 x1
+}
+
+TEST_CASE("element type and rank of a tensor deduced") {
+  const tt::tensor a{{1.0, 2.0}, {3.0, 4.0}};
+  const tt::tensor copy = a, twice = a * 2;
+  const tt::tensor row = a(1);
+  const tt::tensor flat{1, 2, 3};
+  const tt::tensor cube{{{1.0f}}};
+  const tt::tensor mask = a > 2;
+  static_assert(std::is_same_v<decltype(a), const tt::tensor<double, 2>> && std::is_same_v<decltype(copy), decltype(a)> && std::is_same_v<decltype(twice), decltype(a)>);
+  static_assert(std::is_same_v<decltype(row), const tt::tensor<double, 1>> && std::is_same_v<decltype(flat), const tt::tensor<int, 1>>);
+  static_assert(std::is_same_v<decltype(cube), const tt::tensor<float, 3>> && std::is_same_v<decltype(mask), const tt::tensor<bool, 2>>);
+  CHECK(twice(1, 1) == 8);
+  CHECK(row(0) == 3);
+  const tt::tensor single{a};
+  static_assert(std::is_same_v<decltype(single), decltype(a)>);
 }

@@ -110,6 +110,13 @@ template <bool Flat = true> void flat_braces() {
   static_assert(!Flat, "ttensor: flat braces for a tensor of two or more axes. Braces are elements, one level for each axis: {{1, 2}, {3, 4}}; extents stand in "
                        "parentheses: tensor<double, 2>(2, 3)");
 }
+/// Elements in a row that are no array of ours: a std::vector, std::array or std::span.
+template <class V> using range_element = std::remove_pointer_t<decltype(std::declval<V&>().data())>;
+template <class V> concept contiguous = !array_like<V> && requires(V& v) { v.data() + v.size(); v.begin(); } && any_scalar<std::remove_const_t<range_element<V>>>;
+template <bool Newer = true> void newer_braces() {
+  static_assert(!Newer, "ttensor: values of a newer transform level in the braces of a tensor whose element type lacks that level: declare the tensor with the scalar type of "
+                        "the values, tensor<scalar_t<decltype(x)>, R>");
+}
 template <class E, class S> inline constexpr bool assignable = [] {
   using F = scalar_t<E>;
   return depth_v<F> <= depth_v<S> || !is_differentiable_v<elem_t<F>>;

@@ -10,6 +10,12 @@ template <class T, int R> tensor<T, R> filled(const dims<R>& e, const T& v) {
   if (t.size()) t(ellipsis) = v;
   return t;
 }
+[[noreturn]] void unlike_range(index_t n, const message& shape);
+#if defined(TTENSOR_BODY)
+TTENSOR_BODY void unlike_range(index_t n, const message& shape) {
+  raise<shape_error>("[view] a range of " + to_message(n) + " elements under the shape " + shape + "; give a shape of as many elements [TT-S32]");
+}
+#endif
 }  // namespace factory_detail
 
 /// Extents (units: elements) to a tensor of zeros; zeros<double>(2, 3) has rank 2, zeros<double>() rank 0.
@@ -100,5 +106,14 @@ template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, con
 template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R], const index_t (&strides)[R]) {
   return view(p, shape::listed(n), shape::listed(strides));
 }
+/// Of a std::vector, std::array or std::span that has a name, which keeps its memory: one axis, or of a shape with as many elements (shape_error).
+template <class V, int R> requires tensor_detail::contiguous<V> auto view(V&& v, const dims<R>& n) {
+  static_assert(std::is_lvalue_reference_v<V> || requires { typename V::element_type; },
+                "ttensor: a view of a temporary, whose memory is gone when the view is read: give the container a name, or copy it, tensor<T, 1>(container)");
+  if (shape::elements(n) != static_cast<index_t>(v.size())) factory_detail::unlike_range(static_cast<index_t>(v.size()), shape::text(n));
+  return view(v.data(), n);
+}
+template <class V, std::size_t R> requires tensor_detail::contiguous<V> auto view(V&& v, const index_t (&n)[R]) { return view(static_cast<V&&>(v), shape::listed(n)); }
+template <class V> requires tensor_detail::contiguous<V> auto view(V&& v) { return view(static_cast<V&&>(v), dims<1>{{static_cast<index_t>(v.size())}}); }
 
 TTENSOR_END

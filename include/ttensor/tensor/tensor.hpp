@@ -42,6 +42,10 @@ template <class Self, class S, int R> struct array_interface {
     static_assert(sizeof...(A) < 0, "ttensor: arrays are not indices: take(x, index, axis) picks, where(mask, a, x) chooses");
     __builtin_unreachable();
   }
+  template <class... A> requires((std::is_convertible_v<A, const char*> || std::is_floating_point_v<A>) || ...) double& operator()(const A&...) const {
+    static_assert(sizeof...(A) < 0, "ttensor: an index is an integer, all (a whole axis, \":\" elsewhere), range(first, last, step), newaxis or ellipsis");
+    __builtin_unreachable();
+  }
   /// x[i] is x(i): an element of an array of one axis, else a view.
   template <class I> auto operator[](const I& i) const { return self()(i); }
   template <class I> decltype(auto) operator[](const I& i) { return self()(i); }
@@ -172,6 +176,19 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   // Flat braces would reach the constructor from extents. For scalars that numbers convert to, a second level of braces must not fit here.
   template <bool Flat = true> tensor(std::initializer_list<tensor_detail::bare_element>) requires(R > 1 && std::is_arithmetic_v<S>) { tensor_detail::flat_braces<Flat>(); }
   template <class U> requires(any_scalar<U> && R > 1 && !std::is_arithmetic_v<S>) tensor(std::initializer_list<U>) { tensor_detail::flat_braces<any_scalar<U>>(); }
+  template <class U> requires(depth_v<U> > depth_v<S>) tensor(std::initializer_list<U>) requires(R == 1) { tensor_detail::newer_braces<any_scalar<U>>(); }
+  template <class U> requires(depth_v<U> > depth_v<S>) tensor(std::initializer_list<std::initializer_list<U>>) requires(R == 2) { tensor_detail::newer_braces<any_scalar<U>>(); }
+  /// A copy of a std::vector, std::array or std::span; view(v) borrows it.
+  template <class V> requires(R == 1 && tensor_detail::contiguous<const V>) explicit tensor(const V& v) : extent_{{static_cast<index_t>(v.size())}} {
+    using U = std::remove_const_t<tensor_detail::range_element<const V>>;
+    check_static();
+    if constexpr (depth_v<U> == 0) {
+      take(tensor_detail::as_elem<S>(view_of<const U, 1>(store<U>::borrowed(const_cast<U*>(v.data()), extent_[0]), map())));
+    } else {
+      store_ = store<S>::make(extent_[0]);
+      for (index_t i = 0; i < extent_[0]; ++i) store_.set(i, v.data()[i]);
+    }
+  }
   tensor(const S& v) requires(R == 0) : store_(store<S>::make(1)) { store_.set(0, v); }
   tensor(store<S> s, const dims<R>& e) : store_(static_cast<store<S>&&>(s)), extent_(e) {}
 
@@ -263,5 +280,12 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   store<S> store_;
   dims<R> extent_;
 };
+
+/// tensor t = a + b; tensor t{{1.0, 2.0}, {3.0, 4.0}}; tensor t(vector): element type and rank of what stands there.
+template <class E> requires(expression<E> || array_object<E>) tensor(const E&) -> tensor<scalar_t<E>, rank_v<E>>;
+template <class V> requires tensor_detail::contiguous<const V> tensor(const V&) -> tensor<std::remove_const_t<tensor_detail::range_element<const V>>, 1>;
+template <class T> requires any_scalar<T> tensor(std::initializer_list<T>) -> tensor<T, 1>;
+template <class T> requires any_scalar<T> tensor(std::initializer_list<std::initializer_list<T>>) -> tensor<T, 2>;
+template <class T> requires any_scalar<T> tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>>) -> tensor<T, 3>;
 
 TTENSOR_END
