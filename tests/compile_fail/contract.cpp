@@ -204,3 +204,21 @@ void product(const tt::tensor<double, 1>& x) { tt::hvp([](const auto& t) { retur
 void linear(const tt::tensor<double, 1>& x) { tt::linearize([](const auto& t) { return t * t; })(x); }
 // twin:
 void linear(const tt::tensor<double, 1>& x) { tt::linearize([](const auto& t) { return t * t; }, x); }
+
+// case: the_body_of_scan_returns_two_things
+// expect: the body of scan returns two things, std::pair.carry, y.
+auto three(const tt::tensor<double, 1>& xs) { return tt::scan([](const auto& c, const auto& x) { return std::tuple(c + x, c, x); }, 0.0, xs); }
+// twin:
+auto three(const tt::tensor<double, 1>& xs) { return tt::scan([](const auto& c, const auto& x) { return std::tuple(c + x, std::pair(c, x)); }, 0.0, xs); }
+
+// case: the_function_of_scan_stands_first
+// expect: scan.body, carry, xs.: the function stands first
+auto sums(const tt::tensor<double, 1>& xs) { return tt::scan(0.0, xs, [](const auto& c, const auto& x) { return std::pair(c + x, c); }); }
+// twin:
+auto sums(const tt::tensor<double, 1>& xs) { return tt::scan([](const auto& c, const auto& x) { return std::pair(c + x, c); }, 0.0, xs); }
+
+// case: the_functions_of_while_loop_stand_first
+// expect: while_loop.continue_if, body, state.: the functions stand first
+auto root(double a) { return tt::while_loop(a, [](const auto& x) { return x > 2; }, [](const auto& x) { return sqrt(x); }); }
+// twin:
+auto root(double a) { return tt::while_loop([](const auto& x) { return x > 2; }, [](const auto& x) { return sqrt(x); }, a); }

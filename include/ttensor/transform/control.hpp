@@ -105,6 +105,8 @@ template <class P> decltype(auto) predicate(const P& p) {  // an answer: bool, o
 }
 template <class P> using predicate_t = std::remove_cvref_t<decltype(predicate(std::declval<const P&>()))>;
 
+/// A function, or at least nothing that a loop has as its state.
+template <class F> inline constexpr bool may_be_called_v = (std::is_class_v<F> && !any_scalar<F> && !array_like<F>) || std::is_function_v<std::remove_pointer_t<F>>;
 /// The type in which a state stays under Step: result<T> is the type after one step from T.
 template <class Step, class T> struct fixed_point {
   using next = tree::common_t<T, typename Step::template result<T>>;
@@ -222,8 +224,11 @@ template <class T> inline constexpr bool has_axes_v = tree::tensor_leaf<T> || tr
 template <class... T> inline constexpr bool has_axes_v<std::tuple<T...>> = (has_axes_v<T> || ...);
 template <class A, class B> inline constexpr bool has_axes_v<std::pair<A, B>> = has_axes_v<A> || has_axes_v<B>;
 template <class T, std::size_t N> inline constexpr bool has_axes_v<std::array<T, N>> = has_axes_v<T>;
+/// A pair or tuple of two, or the sentence that says so.
+template <class P> struct carry_and_output { static_assert(sizeof(P) == 0, "ttensor: the body of scan returns two things, std::pair(carry, y): the next carry, and y for the stack"); };
+template <class P> requires(std::tuple_size<P>::value == 2) struct carry_and_output<P> { using type = P; };
 template <class B, class X> struct scan_step {
-  template <class T> using both = std::remove_cvref_t<decltype(std::declval<const B&>()(std::declval<const T&>(), std::declval<const X&>()))>;
+  template <class T> using both = typename carry_and_output<std::remove_cvref_t<decltype(std::declval<const B&>()(std::declval<const T&>(), std::declval<const X&>()))>>::type;
   template <class T> using result = tree::evaluated_t<std::tuple_element_t<0, both<T>>>;
   template <class T> using output = tree::evaluated_t<std::tuple_element_t<1, both<T>>>;
 };
@@ -264,6 +269,7 @@ template <class I, class... F, class... X> auto switch_(const I& i, const std::t
 
 /// state = body(i, state) for i = 0 ... n - 1.
 template <class N, class B, class S> auto for_loop(N n, const B& body, const S& state) {
+  static_assert(control::may_be_called_v<B>, "ttensor: for_loop(n, body, state): the function stands second, body(i, state)");
   static_assert(std::is_integral_v<N>, "ttensor: the number of trips of for_loop is an integer; use while_loop for a number that depends on values");
   using T = typename control::fixed_point<control::for_step<N, B>, tree::evaluated_t<S>>::type;
   T s = tree::lift<T>(tree::evaluated_t<S>(tree::evaluate_all(state)));
@@ -277,6 +283,7 @@ template <class N, class B, class S> auto for_loop(N n, const B& body, const S& 
 /// {carry, ys}: (carry, y) = body(carry, x) for the slices x of xs along their first axis; the ys are stacked along theirs. Without
 /// slices body runs once on zeros, for the shapes of the ys: (0, ...); if it throws an error there, they have extents 0.
 template <class B, class S, class X> auto scan(const B& body, const S& carry, const X& inputs) {
+  static_assert(control::may_be_called_v<B>, "ttensor: scan(body, carry, xs): the function stands first, body(carry, x)");
   const tree::evaluated_t<X> xs = tree::evaluate_all(inputs);
   using Slice = control::slice_of_t<tree::evaluated_t<X>>;
   using Step = control::scan_step<B, Slice>;
@@ -314,6 +321,7 @@ namespace control {
   raise<domain_error>("[while_loop] still running after max_trips{" + std::to_string(n) + "}; raise the bound [TT-D04]");
 }
 template <bool Bounded, class C, class B, class S> auto while_run(const C& continue_if, const B& body, const S& state, index_t bound) {
+  static_assert(may_be_called_v<C> && may_be_called_v<B>, "ttensor: while_loop(continue_if, body, state): the functions stand first, continue_if(state) and body(state)");
   using Step = while_step<C, B>;
   using T = typename fixed_point<Step, tree::evaluated_t<S>>::type;
   static_assert(Bounded || !has_var_v<tree::chain_t<T>>,
