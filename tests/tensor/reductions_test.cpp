@@ -132,3 +132,53 @@ TEST_CASE("argmax along any axes is the first extremum or NaN in row-major order
     }
   for (int j = 0; j < 4; ++j) CHECK(some(j) == first([&](std::int64_t k) -> double { return x(k / 5, j, k % 5); }, 15));
 }
+
+TEST_CASE_TEMPLATE("softmax, log_softmax and logsumexp of rows of every length agree with sums in long double", T, float, double) {
+  const T eps = std::numeric_limits<T>::epsilon(), inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  for (const tt::index_t n : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 100, 1023, 1024, 1025, 4099}) {
+    auto x = tt::eval(tt::normal<T>(tt::rng(static_cast<std::uint64_t>(n)), {3, n}) * 5.0);
+    x(1) = x(1) + 800;  // exp(x) alone overflows
+    x(2) = x(2) - 800;
+    const tt::tensor<T, 2> turned = transpose(x), y = softmax(x, 1), z = log_softmax(x, -1);
+    const tt::tensor<T, 1> s = logsumexp(x, 1);
+    CHECK(tt::all(softmax(transpose(turned), 1) == y));  // the same kernel, over a copy
+    CHECK(tt::all(abs(transpose(softmax(turned, 0)) - y) <= 8 * eps * y));  // down columns
+    for (tt::index_t r = 0; r < 3; ++r) {
+      long double top = -INFINITY, sum = 0;
+      for (tt::index_t i = 0; i < n; ++i) top = std::max<long double>(top, x(r, i));
+      for (tt::index_t i = 0; i < n; ++i) sum += std::exp(x(r, i) - top);
+      CHECK(std::abs(s(r) - (std::log(sum) + top)) <= 2 * eps * (1 + std::log(sum) + std::abs(top)));
+      for (tt::index_t i = 0; i < n; ++i) {
+        const long double exact = std::exp(x(r, i) - top) / sum;
+        CHECK(std::abs(y(r, i) - exact) <= (6 + (top - x(r, i))) * eps * exact + std::numeric_limits<T>::denorm_min());  // x - top is rounded
+        CHECK(std::abs(z(r, i) - (x(r, i) - top - std::log(sum))) <= 3 * eps * (1 + std::log(sum) + std::abs(top) + std::abs(x(r, i))));
+      }
+    }
+    // special values, one to a row, at the first and the last place
+    for (const tt::index_t at : {tt::index_t(0), n - 1}) {
+      tt::tensor<T, 2> q(4, n);
+      q(0, at) = inf, q(1, at) = nan, q(2, at) = -inf, q(3) = -inf;
+      const tt::tensor<T, 2> p = softmax(q, 1), l = log_softmax(q, 1);
+      const tt::tensor<T, 1> e = logsumexp(q, 1);
+      CHECK(std::isnan(p(0, at)));
+      CHECK(std::isnan(p(1, 0)));
+      CHECK(tt::all(isnan(p(1))));
+      CHECK(p(2, at) == 0);
+      CHECK(l(2, at) == -inf);
+      CHECK(tt::all(p(3) == 0));
+      CHECK(tt::all(l(3) == -inf));
+      CHECK(e(0) == inf);
+      CHECK(std::isnan(e(1)));
+      CHECK(e(3) == -inf);
+      for (tt::index_t i = 0; i < n; ++i)
+        if (i != at) {
+          CHECK(p(0, i) == 0);
+          CHECK(std::abs(p(2, i) * static_cast<T>(n - 1) - 1) <= 4 * eps);
+        }
+    }
+  }
+  CHECK(softmax(tt::tensor<T, 2>(3, 0), 1).shape() == tt::dims<2>{{3, 0}});
+  CHECK(tt::all(logsumexp(tt::tensor<T, 2>(3, 0), 1) == -inf));
+  CHECK(logsumexp(tt::tensor<T, 2>(0, 3), 1).size() == 0);
+  CHECK(logsumexp(tt::tensor<T, 2>{{0, 0}, {0, 0}}) == doctest::Approx(std::log(4.0)));
+}

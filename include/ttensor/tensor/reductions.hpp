@@ -4,6 +4,7 @@
 // keeps the reduced axes with extent 1, so that derivative rules broadcast; the caller drops them.
 #pragma once
 #include <string>
+#include "../run/softmax.hpp"
 #include "shape_ops.hpp"
 
 TTENSOR_HD_BEGIN
@@ -110,9 +111,28 @@ template <int R> struct product {
   template <int, class X, class Y, class A> auto vjp(const X& ct, const Y&, const A& a) const { return apply<absorb_op>(ct, others(a)); }
 };
 
+// Functions of rows, which are the last axes, from elements in row-major order; `to`: shape of the results.
+template <class T> inline constexpr bool has_row_functions = std::is_same_v<T, float> || std::is_same_v<T, double>;
+template <int R> bool are_rows(const axis_set<R>& s) {
+  for (int d = 1; d < R; ++d)
+    if (s.reduced[d - 1] && !s.reduced[d]) return false;
+  return R > 0 && s.reduced[R - 1];
+}
+template <class T, int R> tensor<T, R> of_rows(const leaf<T, R>& a, const axis_set<R>& set, const dims<R>& to, void (*f)(const T*, T*, index_t, index_t)) {
+  const auto shape = a.shape();
+  const index_t all = shape::size(shape), n = reduced_count(shape, set);
+  tensor<T, R> y(store<T>::make(shape::size(to)), to);
+  if (!all) return y(ellipsis) = -std::numeric_limits<T>::infinity(), y;  // the logarithm of an empty sum
+  const bool packed = a.map.stride == shape::row_major(shape);
+  const tensor<T, R> copy = packed ? tensor<T, R>() : tensor<T, R>(a);
+  f(packed ? a.data.base + a.map.offset : copy.data(), y.data(), all / n, n);
+  return y;
+}
 template <class E, int R> auto log_sum_exp(const E& a, const axis_set<R>& set) {  // plain numbers
   using T = typename E::scalar;
   const auto shape = a.shape(), kept = reduced_shape_kept(shape, set);
+  if constexpr (has_row_functions<T>)
+    if (are_rows(set)) return of_rows(a, set, kept, run::softmax_rows<T>::logsumexp);
   tensor<T, R> m(evaluate_reduction<max_op, true, T>(a, shape, set), kept);
   m = apply<where_op>(apply<isfinite_op>(m), m, 0);
   return tensor<T, R>(log(sum_kept(exp(a - m), set)) + m);
@@ -124,6 +144,8 @@ template <int R> struct softmax_operator {
   template <class E> auto primal(const E& a) const {
     using T = typename E::scalar;
     const auto shape = a.shape();
+    if constexpr (has_row_functions<T>)
+      if (are_rows(set)) return of_rows(a, set, shape, run::softmax_rows<T>::softmax);
     tensor<T, R> m(evaluate_reduction<max_op, true, T>(a, shape, set), reduced_shape_kept(shape, set));
     m = apply<where_op>(apply<isfinite_op>(m), m, 0);
     tensor<T, R> e = exp(a - m);
@@ -155,6 +177,8 @@ template <int R> struct log_softmax_operator {
   log_softmax_operator<R + 1> batched() const { return {below_batch(set)}; }
   template <class E> auto primal(const E& a) const {
     using T = typename E::scalar;
+    if constexpr (has_row_functions<T>)
+      if (are_rows(set)) return of_rows(a, set, a.shape(), run::softmax_rows<T>::log_softmax);
     auto y = log_sum_exp(a, set);
     y = apply<where_op>(apply<equal_op>(y, -std::numeric_limits<double>::infinity()), 0, y);
     return tensor<T, R>(a - y);
