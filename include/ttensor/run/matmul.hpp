@@ -60,26 +60,30 @@ template <class T> struct block_of {
 /// One tile: Rows x (Vectors * lanes) of C, of which `cols` columns are written.
 template <class T, int Rows, int Vectors>
 TTENSOR_NOINLINE void tile(index_t k, const T* a, index_t a_row, index_t a_col, const T* b, index_t b_row, T* c, index_t c_row, index_t cols, bool add) {
-  constexpr int N = Vectors * tile_of<T>::lanes;
-  using V = pack<T, N>;
-  V acc[Rows];
-  TTENSOR_UNROLL for (int i = 0; i < Rows; ++i) acc[i] = V(T(0));
+  constexpr int L = tile_of<T>::lanes, N = Vectors * L;
+  using V = pack<T, L>;
+  V acc[Rows * Vectors];  // indexed by constants alone: in a loop over them GCC 12 stores some in every turn, which halved the speed
+  static_for<Rows * Vectors>([&](auto q) { acc[q()] = V(T(0)); });
   for (index_t p = 0; p < k; ++p) {
-    const V row = V::load(b);
-    TTENSOR_UNROLL for (int i = 0; i < Rows; ++i) acc[i] = fma(V(a[i * a_row]), row, acc[i]);
+    V row[Vectors];
+    static_for<Vectors>([&](auto v) { row[v()] = V::load(b + v() * L); });
+    static_for<Rows>([&](auto i) {
+      const V x(a[i() * a_row]);
+      static_for<Vectors>([&](auto v) { acc[i() * Vectors + v()] = fma(x, row[v()], acc[i() * Vectors + v()]); });
+    });
     a += a_col;
     b += b_row;
   }
   if (TTENSOR_LIKELY(cols == N)) {
-    if (add) {
-      TTENSOR_UNROLL for (int i = 0; i < Rows; ++i) acc[i] = V::load(c + i * c_row) + acc[i];
-    }
-    TTENSOR_UNROLL for (int i = 0; i < Rows; ++i) acc[i].store(c + i * c_row);
+    static_for<Rows * Vectors>([&](auto q) {
+      T* const to = c + q() / Vectors * c_row + q() % Vectors * L;
+      (add ? V::load(to) + acc[q()] : acc[q()]).store(to);
+    });
   } else {
-    T out[Rows][N];
-    TTENSOR_UNROLL for (int i = 0; i < Rows; ++i) acc[i].store(out[i]);
+    T out[Rows * N];
+    static_for<Rows * Vectors>([&](auto q) { acc[q()].store(out + q() * L); });
     for (int i = 0; i < Rows; ++i)
-      for (index_t j = 0; j < cols; ++j) c[i * c_row + j] = add ? T(c[i * c_row + j] + out[i][j]) : out[i][j];
+      for (index_t j = 0; j < cols; ++j) c[i * c_row + j] = add ? T(c[i * c_row + j] + out[i * N + j]) : out[i * N + j];
   }
 }
 /// One panel of columns: tiles down the rows, the last rows in tiles of 4, 2 and 1. Packed rows of A: tiles of r rows lie one
