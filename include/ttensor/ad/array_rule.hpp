@@ -36,7 +36,8 @@ template <class X, int R, class G> void accumulate(tape& t, std::uint32_t id, co
   const auto e = as_expression(g);
   const bool whole = m.offset == 0 && shape::is_row_major(m.extent, m.stride) && shape::size(m.extent) == s.size;
   if (!s.live && whole) {
-    s.set(statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), m.extent));
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(e)>, leaf<X, R>>) s.set(store_of(e));
+    else s.set(statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), m.extent));
     return;
   }
   s.open(batch_of<X>(e));

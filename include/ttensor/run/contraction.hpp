@@ -175,11 +175,14 @@ template <class T> TTENSOR_NOINLINE void absorb_again(const product_nest& s, uns
 /// c holds the `size` results of a nest, of which an operand is a tangent or cotangent (bits of `zeros`): its exact zeros absorb. Zero times inf or NaN
 /// is NaN, so it takes a NaN among the results and an inf or a NaN in the other operand; one pass over the results, or over that operand where it is smaller, finds it.
 template <class T> TTENSOR_NOINLINE void absorb_zeros(const product_nest& s, unsigned zeros, const T* a, const T* b, T* c, index_t size) {
-  const product& p = s.inner;
-  const bool look_before = s.rank == 0 && (zeros & 1 ? p.k * p.n : 0) + (zeros & 2 ? p.m * p.k : 0) < size;
-  if (look_before ? (zeros & 1 && any_infinite(b, p.k, p.n, p.b_row, p.b_col)) || (zeros & 2 && any_infinite(a, p.m, p.k, p.a_row, p.a_col))
-                  : any_infinite(c, 1, size, size, 1))
-    matmul_detail::absorb_again(s, zeros, a, b, c, size);
+  const product& one = s.inner;
+  bool found = false;
+  if ((zeros & 1 ? one.k * one.n : 0) + (zeros & 2 ? one.m * one.k : 0) < one.m * one.n)
+    each_product(s, [&](const product& p, index_t i, index_t j, index_t) {
+      found = found || (zeros & 1 && any_infinite(b + j, p.k, p.n, p.b_row, p.b_col)) || (zeros & 2 && any_infinite(a + i, p.m, p.k, p.a_row, p.a_col));
+    });
+  else found = any_infinite(c, 1, size, size, 1);
+  if (found) matmul_detail::absorb_again(s, zeros, a, b, c, size);
 }
 
 }  // namespace run

@@ -312,6 +312,23 @@ template <class T> void row_update(const product& s, const T* a, const T* b, T* 
   }
 }
 
+/// k = 1: rows of C are the one row of B times an element of A, written one after the other. The chain of a tile, of one link.
+template <class T> void outer(const product& s, const T* a, const T* b, T* c) {
+  constexpr index_t N = tile_of<T>::lanes;
+  const auto put = [&]<int W>(std::integral_constant<int, W>, T x, index_t j, T* to) {
+    using V = pack<T, W>;
+    const V y = fma(V(x), V::load(b + j), V(T(0)));
+    (s.add ? V::load(to + j) + y : y).store(to + j);
+  };
+  for (index_t i = 0; i < s.m; ++i) {
+    const T x = a[i * s.a_row];
+    T* const to = c + i * s.c_row;
+    index_t j = 0;
+    for (; j + N <= s.n; j += N) put(std::integral_constant<int, N>{}, x, j, to);
+    for (; j < s.n; ++j) put(std::integral_constant<int, 1>{}, x, j, to);
+  }
+}
+
 /// Calls f(part of the product, its A, B and C) for parts that cover C: rows or columns of it, cut at multiples of `unit`. The
 /// bits of an element do not depend on the part it is in.
 template <class T, class F> void in_parts(int tasks, bool by_rows, index_t unit, const product& s, const T* a, const T* b, T* c, const F& f) {
@@ -376,6 +393,7 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
   if (s.m * s.n * s.k <= tiny_up_to) return tiny(s, a, b, c);
   if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return on_threads(s, a, b, c, row<T>);
   if (s.m == 1 && s.b_col == 1 && s.n >= tile_of<T>::lanes) return on_threads(s, a, b, c, row_update<T>);
+  if (s.k == 1 && s.b_col == 1 && s.n >= tile_of<T>::lanes) return on_threads(s, a, b, c, outer<T>);
 #if defined(TTENSOR_USE_BLAS)
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     if (s.m > 1 && s.m * s.n * s.k >= blas_from && blas(s, a, b, c)) return;

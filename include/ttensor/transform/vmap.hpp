@@ -142,7 +142,7 @@ template <class Level, class Out, class S, int R> Out stack(index_t examples, co
     else return leaf<O, R + 1>{l.data, l.map.led_by(1, 0)};
   }();
   if (w.map.extent[0] != examples) w.map.extent[0] = examples, w.map.stride[0] = 0;
-  return Out(w);
+  return Out(store_of(w), w.map.extent);
 }
 template <class Level, int Axis> struct join_leaf {
   static constexpr bool every_leaf = true;
