@@ -208,3 +208,10 @@ auto copied(const std::vector<float>& v) { return tt::tensor<double, 1>(v); }
 auto turned(const tt::dual<double>& t) { return tt::tensor<double, 2>{{cos(t), -sin(t)}, {sin(t), cos(t)}}; }
 // twin:
 auto turned(const tt::dual<double>& t) { return tt::tensor{{cos(t), -sin(t)}, {sin(t), cos(t)}}; }
+
+// case: an_element_of_a_transposed_expression
+// expect: an expression has no elements before it is evaluated
+// errors: 1
+double corner(const tt::tensor<double, 2>& x) { return transpose(x + 1.0)(0, 1); }
+// twin:
+double corner(const tt::tensor<double, 2>& x) { return transpose(x)(0, 1) + tt::eval(transpose(x + 1.0))(0, 1); }

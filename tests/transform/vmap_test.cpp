@@ -163,3 +163,33 @@ TEST_CASE("stored masks of an inner vmap beside variables of an outer level, and
     return tt::grad([&](const auto& z) { return sum(tt::vmap([&](const auto& x) { return where(x > 2.0, z * y, 0.0); })(rows)); })(w);
   })(signs), 2.0 * signs));
 }
+
+TEST_CASE("results that share memory with others are values") {
+  tensor<double, 2> xs{{1, 2}, {3, 4}, {5, 6}};
+  auto same_rows = tt::vmap([](const auto& x) { return x; })(xs);
+  auto [one, two] = tt::vmap([](const auto& x) {
+    const auto y = tt::eval(x * 2.0);
+    return std::tuple(y, y);
+  })(xs);
+  same_rows(0, 0) = 9, one(1, 1) = 9;
+  CHECK(xs(0, 0) == 1);
+  CHECK(two(1, 1) == 8);
+  xs(2, 0) = 7;
+  CHECK(same_rows(2, 0) == 5);
+  // parts of a result, and one that no example differs in
+  const auto parts = tt::vmap([](const auto& x) { return tt::eval(x * 3.0)(tt::range(0, 1)); })(xs);
+  CHECK(same(parts, tensor<double, 2>{{3}, {9}, {21}}));
+  const auto turned = tt::vmap([](const auto& x) { return tt::eval(transpose(tt::outer(x, x)))(0); })(xs);
+  CHECK(same(turned, tensor<double, 2>{{1, 2}, {9, 12}, {49, 42}}));
+  const auto constant = tt::vmap([](const auto&) { return tensor<double, 1>{1, 2}; })(xs);
+  CHECK(same(constant, tensor<double, 2>{{1, 2}, {1, 2}, {1, 2}}));
+  const auto single = tt::vmap([](const auto& x) { return tt::eval(x + 1.0); })(tensor<double, 2>{{1, 2}});
+  CHECK(same(single, tensor<double, 2>{{2, 3}}));
+  // gradients: a product's result is the slot's, and is added to
+  const auto a = tensor<double, 2>{{1, 2}, {3, 4}};
+  const auto f = [&](const auto& w, const auto& x) { return sum(matmul(w, x)) + sum(matmul(w, x) * matmul(w, x)) + sum(w * w); };
+  const auto each = tt::vmap(tt::grad(f), tt::in_axes<tt::none, 0>)(a, xs);
+  for (int e = 0; e < 3; ++e)
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j) CHECK(each(e, i, j) == xs(e, j) + 2 * (a(i, 0) * xs(e, 0) + a(i, 1) * xs(e, 1)) * xs(e, j) + 2 * a(i, j));
+}

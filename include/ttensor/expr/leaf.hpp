@@ -62,6 +62,11 @@ template <int R> struct plane {
 template <class S, bool Owns = true> struct snapshot;
 
 /// Leaf of an expression: sees the elements as they were when the expression was built.
+/// What reading an element of an expression says.
+template <int N> auto& no_elements() {  // auto: so that the sentence comes before what follows from it
+  static_assert(N < 0, "ttensor: an expression has no elements before it is evaluated: write eval(e)(i), or name a tensor for it");
+  return *static_cast<double*>(nullptr);
+}
 template <class S, int R, bool Owns = true> struct leaf {
   using ttensor_expression = void;
   using scalar = S;
@@ -69,6 +74,7 @@ template <class S, int R, bool Owns = true> struct leaf {
   snapshot<S, Owns> data;
   layout_map<R> map;
   dims<R> shape() const { return map.extent; }
+  template <class... I> auto& operator()(const I&...) const { return no_elements<sizeof...(I)>(); }
   template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(map.extent); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
   static constexpr int holds = Owns ? 0 : snapshot<S>::holds;

@@ -105,10 +105,7 @@ TTENSOR_OFFSETS_END
 namespace expr {
 struct root {
   bool live;  // else it was moved from
-  template <class... I> auto& operator()(const I&...) const {  // auto: so that the sentence comes before what follows from it
-    static_assert(sizeof...(I) < 0, "ttensor: an expression has no elements before it is evaluated: write eval(e)(i), or name a tensor for it");
-    return *static_cast<double*>(nullptr);
-  }
+  template <class... I> auto& operator()(const I&...) const { return no_elements<sizeof...(I)>(); }
 };
 template <class T, class A> struct argument;  // apply.hpp
 TTENSOR_INLINE int is_live(const void*) { return 1; }

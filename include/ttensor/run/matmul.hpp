@@ -104,7 +104,7 @@ void panel(const product& s, bool packed, const T* a, const T* b, index_t b_row,
 template <class T, class F> void each_panel(index_t n, F&& f) {
   constexpr index_t L = tile_of<T>::lanes, V = tile_of<T>::vectors;
   for (index_t j = 0; j < n;) {
-    const index_t left = n - j, vectors = left >= V * L ? V : (left + L - 1) / L;
+    const index_t left = n - j, all = (left + L - 1) / L, vectors = all == V + 1 && V > 2 ? V - 1 : all < V ? all : V;  // two and two, not three and a slow one
     const index_t cols = left < vectors * L ? left : vectors * L;
     f(j, cols, vectors);
     j += cols;

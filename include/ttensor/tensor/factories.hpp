@@ -28,19 +28,23 @@ template <class T, int R> tensor<T, R> zeros(const dims<R>& e) {
   if constexpr (R == 0) return zeros<T>();
   else return tensor<T, R>(e);
 }
+template <class T, std::size_t R> tensor<T, static_cast<int>(R)> zeros(const index_t (&n)[R]) { return zeros<T>(shape::listed(n)); }
+template <class T, int R> tensor<T, R> ones(const dims<R>& e) { return factory_detail::filled<T>(e, T(1)); }
 template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> ones(I... n) {
-  return factory_detail::filled<T>(dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}}, T(1));
+  return ones<T>(dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}});
 }
+template <class T, std::size_t R> tensor<T, static_cast<int>(R)> ones(const index_t (&n)[R]) { return ones<T>(shape::listed(n)); }
 /// full<double>({2, 3}, 7.0)
 template <class T, std::size_t R, any_scalar V = T> tensor<T, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) {
   return factory_detail::filled<T>(shape::listed(n), tensor_detail::weak_scalar<T>(v));
 }
 template <class T, int R, any_scalar V = T> tensor<T, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<T>(e, tensor_detail::weak_scalar<T>(v)); }
 /// Elements are whatever the memory held: for outputs that are written at once.
+template <class T, int R> tensor<T, R> uninitialized(const dims<R>& e) { return {store<T>::make(shape::elements(e)), e}; }
 template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> uninitialized(I... n) {
-  const dims<static_cast<int>(sizeof...(I))> e{{static_cast<index_t>(n)...}};
-  return {store<T>::make(shape::elements(e)), e};
+  return uninitialized<T>(dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}});
 }
+template <class T, std::size_t R> tensor<T, static_cast<int>(R)> uninitialized(const index_t (&n)[R]) { return uninitialized<T>(shape::listed(n)); }
 /// start, start + step, ... below stop; an empty tensor when there is none.
 template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   if (step == T(0)) raise<domain_error>("[arange] step 0; give a positive or negative step [TT-D01]");

@@ -48,12 +48,15 @@ template <array_like A> auto transpose(A&& a) {
     return r;
   });
 }
-/// permute(x, 2, 0, 1): axis d of the result is the d-th named axis of x.
-template <array_like A, std::integral... I> auto permute(A&& a, I... order) {
+/// permute(x, 2, 0, 1), permute(x, {2, 0, 1}): axis d of the result is the d-th named axis of x.
+template <array_like A, std::size_t Q> auto permute(A&& a, const index_t (&order)[Q]) {
   constexpr int R = rank_v<A>;
-  static_assert(sizeof...(I) == R, "ttensor: permute names every axis once");
-  const index_t v[] = {static_cast<index_t>(order)..., 0};
-  return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) { return view_detail::permuted(m, v, "permute"); });
+  static_assert(Q == R, "ttensor: permute names every axis once");
+  return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) { return view_detail::permuted(m, order, "permute"); });
+}
+template <array_like A, std::integral... I> requires(sizeof...(I) > 0) auto permute(A&& a, I... order) {
+  const index_t v[] = {static_cast<index_t>(order)...};
+  return permute(static_cast<A&&>(a), v);
 }
 template <array_like A> auto moveaxis(A&& a, index_t from, index_t to) {
   constexpr int R = rank_v<A>;
@@ -94,6 +97,9 @@ template <int Q, array_like A> auto broadcast_to(A&& a, const dims<Q>& to) {
 }
 template <array_like A, std::size_t Q> auto broadcast_to(A&& a, const index_t (&to)[Q]) {
   return broadcast_to<static_cast<int>(Q)>(static_cast<A&&>(a), shape::listed(to));
+}
+template <array_like A, std::integral... I> auto broadcast_to(A&& a, I... n) {
+  return broadcast_to<static_cast<int>(sizeof...(I))>(static_cast<A&&>(a), dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}});
 }
 /// Removes an axis of extent 1; an axis that is not 1 throws.
 template <array_like A> auto squeeze(A&& a, index_t axis) {
@@ -170,6 +176,9 @@ template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
 }
 template <array_like A, std::integral... I> auto reshape(A&& a, I... n) {
   return reshape<static_cast<int>(sizeof...(I))>(static_cast<A&&>(a), dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}});
+}
+template <array_like A, std::size_t Q> auto reshape(A&& a, const index_t (&to)[Q]) {
+  return reshape<static_cast<int>(Q)>(static_cast<A&&>(a), shape::listed(to));
 }
 template <array_like A> auto flatten(A&& a) { return reshape(static_cast<A&&>(a), -1); }
 
