@@ -183,6 +183,15 @@ TTENSOR_NOINLINE inline char* own_planes(adjoint_plane* part, int count, arena& 
 inline void walked(index_t* extent, const index_t* walk, const index_t* x, int rank, int levels) {
   for (int d = 0; d < rank; ++d) extent[d] = d < levels || walk[d] != 0 ? x[d] : 1;
 }
+/// Whether an adjoint already differs between examples that the loop over `x` does not tell apart: what it forms is for all of them.
+TTENSOR_NOINLINE inline bool is_mapped_beyond(slot_base& to, adjoint_plane* part, int planes, const index_t* x, int levels) {
+  if (!to.live) return false;
+  to.planes(part);
+  bool beyond = false;
+  for (int i = 0; i < planes; ++i)
+    for (int d = 0; d < levels; ++d) beyond = beyond || part[i].extent[d] > x[d];
+  return beyond;
+}
 /// Whether rows along axis `inner` are so short that overlapping targets are better formed apart, so that another axis takes their place (below 16: a
 /// Laplacian of 14 x 14 takes the same either way, of 28 x 28 1.8 times as long apart); not where every plane walks them as one with the axis before.
 TTENSOR_NOINLINE inline bool forms_apart(const back_layout& l, const back_record& r, const index_t* out_stride, const index_t* x, int inner) {
@@ -264,7 +273,8 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
         if (same && o < g && twin < 0) twin = o;
       }
     // one element an example: the loop runs over examples, whose places must differ by one too. Short rows that overlap may not be turned where they are.
-    const bool direct = (rank == levels || (x[inner] == 1 ? levels == 0 || to[g]->size == 1 : walk[inner] == 0 || walk[inner] == 1)) && !(overlaps && apart);
+    const bool direct = (rank == levels || (x[inner] == 1 ? levels == 0 || to[g]->size == 1 : walk[inner] == 0 || walk[inner] == 1)) && !(overlaps && apart) &&
+                        !(levels > 0 && back_detail::is_mapped_beyond(*to[g], part, px, x, levels));
     if (direct) {
       s.overlapping = s.overlapping || overlaps;
       fresh = fresh && !overlaps;
@@ -308,7 +318,7 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
     const index_t size = row_major(step, reach, rank, 0) * bytes;
     for (int q = 0; q < px; ++q) {
       std::memcpy(stride, walk, row);
-      for (int d = 0; d < levels; ++d) stride[d] = part[q].extent[d] == 1 ? 0 : part[q].stride[d];
+      for (int d = 0; d < levels; ++d) reach[d] = part[q].extent[d], stride[d] = reach[d] == 1 ? 0 : part[q].stride[d];
       l.add[g](part[q].ptr + r.target[g].offset * bytes, stride, formed[g] + q * size, step, reach, rank);
     }
   }
