@@ -32,6 +32,7 @@ const index_t sizes[] = {0, 1, 3, 7, 8, 16, 17, 64, 1000, 70001};  // the last: 
 const auto rational = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a * b * c + 2.0 * d) / (1.5 + a * a) - b; };
 const auto squares = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a - b) * (c - d); };
 const auto seven = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a - b + a) * (c - d + c) - d; };
+const auto valley = [](const auto& a, const auto& b, const auto& c, const auto& d) { return 100.0 * ((a - b * b) * (c - d * d)) + (1.0 - b) * (1.0 - d); };
 const auto leaky = [](const auto& a, const auto& b, const auto& c) { return where(a > 0.0, b, 0.1 * c); };
 [[maybe_unused]] const auto product_sum = [](const auto& a, const auto& b, const auto& c) { return a * b + c; };
 const auto polynomial = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (0.5 * a + 1.25) * b / (c * c + 1.5) + d; };
@@ -53,6 +54,7 @@ static_assert(merged_of<decltype(two_waves), vec, vec, vec, vec>::same.v[2] == 0
 static_assert(merged_of<decltype(rational), vec, vec, vec, vec>::exists);
 static_assert(merged_of<decltype(squares), vec, vec, vec, vec>::program::length == 4, "two loads, one difference, one product");
 static_assert(merged_of<decltype(leaky), vec, vec, vec>::exists);
+static_assert(merged_of<decltype(valley), vec, vec, vec, vec>::program::length == 16, "equal parts of several arrays come before one array throughout: a - b * b once");
 static_assert(!merged_of<decltype(product_sum), vec, vec, vec>::exists, "names that are hardly ever one array cost no second program");
 
 TEST_CASE_TEMPLATE("names of one array and names of equal arrays give the same bits", T, double, float) {
@@ -71,6 +73,8 @@ TEST_CASE_TEMPLATE("names of one array and names of equal arrays give the same b
     CHECK(same_bits<T>(squares(x, z, x, z), squares(x, z, x1, z1)));
     CHECK(same_bits<T>(squares(x, z, z, x), squares(x, z, z1, x1)));      // equal parts, but not of equal arrays
     CHECK(same_bits<T>(squares(x, x, x, x), squares(x, x1, x2, x3)));
+    CHECK(same_bits<T>(valley(x, z, x, z), valley(x, z, x1, z1)));
+    CHECK(same_bits<T>(valley(x, x, x, x), valley(x, x1, x2, x3)));
     CHECK(same_bits<T>(leaky(x, x, x), leaky(x, x1, x2)));
     CHECK(same_bits<T>(leaky(x, z, x), leaky(x, z1, x2)));
     CHECK(sum(squares(x, z, x, z)) == sum(squares(x, z, x1, z1)));

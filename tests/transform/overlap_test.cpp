@@ -1,6 +1,10 @@
 // Gradients of statements whose leaves are shifted views of one array: their adjoints share memory without being one place.
 #include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
 #include <ttensor/all.hpp>
+#include <vector>
 
 namespace tt = ttensor;
 using tt::end, tt::range, tt::tensor;
@@ -14,6 +18,53 @@ TEST_CASE("differences of neighbours, every length of the last pack") {
       const double left = i > 0 ? 2 * (u(i) - u(i - 1)) : 0, right = i + 1 < n ? 2 * (u(i) - u(i + 1)) : 0;
       CHECK(g(i) == doctest::Approx(left + right));
     }
+  }
+}
+namespace {
+/// The gradient of the sum over i of the product of x(i + s) for the shifts s, plus the sum of squares, beside loops over numbers.
+template <class T, int... Shift> void products_of_shifted(int n) {
+  constexpr int shifts[] = {Shift...};
+  const int count = n - std::max({Shift...});
+  const tensor<T, 1> x = T(1) + T(0.3) * sin(T(2) * tt::arange<T>(T(n)));
+  const tensor<T, 1> g = tt::grad([&](const auto& u) { return sum((... * u(range(Shift, Shift + count)))) + sum(u * u); })(x);
+  std::vector<double> want(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) want[static_cast<std::size_t>(i)] = 2.0 * static_cast<double>(x(i));
+  for (int i = 0; i < count; ++i)
+    for (const int s : shifts) {
+      double others = 1;
+      for (const int o : shifts) others *= o == s ? 1.0 : static_cast<double>(x(i + o));
+      want[static_cast<std::size_t>(i + s)] += others;
+    }
+  double worst = 0;
+  for (int i = 0; i < n; ++i) worst = std::max(worst, std::abs(static_cast<double>(g(i)) - want[static_cast<std::size_t>(i)]));
+  CHECK_MESSAGE(worst < (sizeof(T) == 8 ? 1e-13 : 2e-5), n, " elements");
+}
+}  // namespace
+TEST_CASE("shifts shorter and longer than packs and than what is added at once, more of them than are formed apart") {
+  for (const int n : {70, 127, 128, 129, 130, 137, 145, 200, 255, 256, 257, 258, 263, 300, 520, 1000}) {
+    products_of_shifted<double, 0, 1>(n);
+    products_of_shifted<double, 3, 0, 2, 1, 17, 4>(n);
+    products_of_shifted<double, 64, 0, 63>(n);
+    products_of_shifted<float, 0, 1, 2>(n);
+    products_of_shifted<float, 9, 0, 5, 6, 1, 33>(n);
+  }
+}
+TEST_CASE("a chained quadratic, whose parts are named twice") {
+  for (const int n : {2, 3, 9, 10, 100, 129, 130, 1000}) {
+    const tensor<double, 1> x = 1.0 + 0.3 * sin(2.0 * tt::arange<double>(n));
+    const tensor<double, 1> g = tt::grad([](const auto& v) {
+      const auto a = v(range(1, end)), b = v(range(0, -1));
+      const auto c = a - b * b;
+      const auto d = 1.0 - b;
+      return sum(100.0 * (c * c) + d * d);
+    })(x);
+    double worst = 0, before = 0;
+    for (int i = 0; i < n; ++i) {
+      const double c = i + 1 < n ? x(i + 1) - x(i) * x(i) : 0.0, d = i + 1 < n ? 1 - x(i) : 0.0;
+      worst = std::max(worst, std::abs(g(i) - (before - 400 * c * x(i) - 2 * d)));
+      before = 200 * c;
+    }
+    CHECK(worst < 1e-12);
   }
 }
 TEST_CASE("three shifted views and the whole, in float") {

@@ -159,6 +159,8 @@ template <class S, class E> auto iteration_extent(const E& e, const dims<E::rank
 /// Gives the planes of `y` slots and pushes the node of the statement `e`, if any of its leaves is on a tape.
 template <class S, class E, int F> void record(store<S>& y, const E& e, const dims<F>& extent, const dims<F>& out_stride) {
   using X = taped_t<S>;
+  if constexpr (depth_v<X> == 0 && merged<E>::exists)
+    if (merged<E>::holds(e)) return record(y, merged<E>::bound(e), extent, out_stride);
   const std::uint64_t serial = serial_of(e);
   if (serial == 0) return;
   tape& t = tape::find(serial);

@@ -8,6 +8,7 @@ TTENSOR_BEGIN
 
 struct add_op;
 struct sub_op;
+struct div_op;
 namespace merging {
 
 template <class L> inline constexpr bool is_array = false;
@@ -30,6 +31,7 @@ template <int N, int M> struct finder {
   program_facts<M> f;
   int op[M];            // lowering::operator_numbers
   int group[N + 1];     // the first leaf of the same type; numbers are groups of their own, beyond N
+  bool combines[M];     // sums, differences and quotients: of one array with itself they would be written otherwise
   int addend;           // the array that is a summand of the whole, alone in it; -1 if there is none: it is taken to be another array
   int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same
 
@@ -52,6 +54,13 @@ template <int N, int M> struct finder {
       if (const int below = only_array(f.at[i].operand[k]); below != -1) leaf = leaf == -1 ? below : -2;
     return leaf;
   }
+  /// Whether instruction i reads a combination of arrays, which then probably are several.
+  constexpr bool reads_several(int i) const {
+    if (op[i] < 0) return false;
+    bool yes = combines[i] && only_array(f.at[i].operand[0]) != -1 && only_array(f.at[i].operand[1]) != -1;
+    for (int k = 0; k < f.at[i].arity; ++k) yes = yes || reads_several(f.at[i].operand[k]);
+    return yes;
+  }
   constexpr void unify(int i, int j) {
     if (op[i] < 0) p.same.v[f.at[i].slot] = p.same.v[f.at[j].slot];
     for (int k = 0; k < f.at[i].arity; ++k) unify(f.at[i].operand[k], f.at[j].operand[k]);
@@ -60,22 +69,25 @@ template <int N, int M> struct finder {
     int arrays = 0, operators = 0;
     for (int k = 0; k < N; ++k) p.same.v[k] = k, arrays += group[k] < N;
     for (int i = 0; i < M; ++i) operators += op[i] >= 0;
-    if (arrays >= 3 && operators >= arrays) {  // a formula of one array, such as a polynomial
+    classify();
+    bool parts = false;  // equal ones of several arrays, such as the factors of (x - z) * (x - z)
+    for (int i = 0; i < M; ++i) parts = parts || (kind[i] != i && reads_several(i));
+    if (!parts && arrays >= 3 && operators >= arrays) {  // a formula of one array, such as a polynomial
       const int other = arrays > 3 ? addend : -1;
       for (int k = 0; k < N; ++k)
         for (int j = k; j >= 0 && k != other && group[k] < N; --j)
           if (j != other && group[j] == group[k]) p.same.v[k] = j;
       return p;
     }
-    classify();  // else equal parts, such as the factors of (x - z) * (x - z)
     for (int i = M - 1; i >= 0; --i)
       if (op[i] >= 0 && kind[i] != i) unify(i, kind[i]);
     return p;
   }
 };
+template <class Op> inline constexpr bool combines = std::is_same_v<Op, add_op> || std::is_same_v<Op, sub_op> || std::is_same_v<Op, div_op>;
 template <int Root, class... Ins, class... L> constexpr auto find(program<Root, Ins...>, type_list<L...>) {
   constexpr int N = static_cast<int>(sizeof...(L)), M = static_cast<int>(sizeof...(Ins));
-  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}}, {lowering::operator_number<Ins, Ins...>()...}, {}, -1};
+  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}}, {lowering::operator_number<Ins, Ins...>()...}, {}, {combines<operator_of_t<Ins>>...}, -1};
   int k = 0;
   ((s.group[k] = is_array<L> ? lowering::first_like<L, L...>() : N + k, ++k), ...);
   using last = operator_of_t<at_t<Root, type_list<Ins...>>>;

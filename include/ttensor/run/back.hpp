@@ -74,22 +74,35 @@ struct back_facts {
   const int* bytes;
   const adjoint_ops* const* ops;
 };
+/// Adjoint planes that overlap shifted by little, as those of x(range(1, end)) and x(range(0, -1)) do: a load that spans two young stores waits until both
+/// have left the processor, for every pack. All but the first are stored to memory apart, and added to where they belong some packs at a time.
+struct apart_planes {
+  static constexpr int most = 4, packs = 16;
+};
+/// What becomes of adjoint planes. Of those that are one place in memory (x * x names x twice) the first is written, with the sum of all: the others are
+/// kept until then. `next`: the one after it at its place, or 0.
+struct plane_roles {
+  enum role : unsigned char { kept, added, stored };
+  role of[plane_mask::most];
+  unsigned char next[plane_mask::most];
+};
 /// The bookkeeping of one run, compiled once. `p`, `step`: of the loop. Buffers of the kernel: `sums` and `wide` have 16 bytes a lane for
-/// each adjoint plane, `room` a pack for every plane.
+/// each adjoint plane, `room` a pack for every plane, `apart` apart_planes::packs for apart_planes::most planes.
 struct back_run {
   const back_facts& f;
   const cursor* c;
   char** p;
   index_t* step;
-  char *sums, *wide, *room;
-  unsigned char* lead;      // adjoint planes that are one place in memory: the first of them
+  char *sums, *wide, *room, *apart;  // apart: or null
+  plane_roles& roles;
   plane_mask fresh = {};    // adjoint planes that are stored and not added to
-  bool carries = false;
+  int shifted = 0, shifted_plane[apart_planes::most] = {};
+  index_t most = 0;         // packs from one carry to the next, or 0: no carry
 
   char* pack_of(char* of, int k) const { return of + (k - f.targets) * f.lanes * 16; }
   bool is_sum(int k) const { return c[k].step == 0; }  // the whole run adds to one element: summed in a pack first
   void open();
-  void carry() const;
+  void carry(index_t done);
   // The last elements in a full pack, the last of them repeated. Adjoints are added to zeros here and, as many as there are
   // elements, to where they belong by close, one target after the other: targets may overlap.
   void stage(index_t tail) const;
@@ -104,17 +117,40 @@ TTENSOR_BODY void back_run::open() {
       p[k] = pack_of(sums, k);
       std::memset(p[k], 0, static_cast<std::size_t>(f.lanes * 16));
       std::memset(pack_of(wide, k), 0, static_cast<std::size_t>(f.lanes * 16));
-      carries = carries || f.ops[k]->narrow;
+      if (f.ops[k]->narrow) most = 8;
       fresh.clear(k - f.targets);
     }
-    int j = f.targets;
-    while (j < k && !(p[j] == p[k] && step[j] == step[k] && f.bytes[j] == f.bytes[k])) ++j;
-    lead[k - f.targets] = static_cast<unsigned char>(j - f.targets);
+    int last = 0;  // of those before it at its place
+    bool near = false;
+    for (int j = f.targets; j < k && !is_sum(k); ++j) {
+      const index_t shift = c[k].ptr - c[j].ptr, reach = 8 * step[k];
+      if (c[j].step != step[k] || f.bytes[j] != f.bytes[k]) continue;
+      if (shift == 0) last = j;
+      else near = near || (shift < reach && -shift < reach);
+    }
+    const int t = k - f.targets;
+    roles.next[t] = 0;
+    roles.of[t] = fresh.has(t) ? plane_roles::stored : plane_roles::added;
+    if (last) {
+      roles.of[t] = plane_roles::kept;
+      roles.next[last - f.targets] = static_cast<unsigned char>(t);
+    } else if (near && !fresh.has(t) && apart && shifted < apart_planes::most && step[k] == f.lanes * f.bytes[k]) {
+      roles.of[t] = plane_roles::stored;
+      p[k] = apart + shifted * apart_planes::packs * step[k];
+      shifted_plane[shifted++] = k;
+      if (most == 0) most = apart_planes::packs;
+    }
   }
 }
-TTENSOR_BODY void back_run::carry() const {
+TTENSOR_BODY void back_run::carry(index_t done) {
   for (int k = f.targets; k < f.planes - 1; ++k)
-    if (is_sum(k)) f.ops[k]->empty(pack_of(sums, k), pack_of(wide, k));
+    if (is_sum(k) && f.ops[k]->narrow) f.ops[k]->empty(pack_of(sums, k), pack_of(wide, k));
+  for (int i = 0; i < shifted; ++i) {
+    const int k = shifted_plane[i];
+    char* const from = apart + i * apart_planes::packs * step[k];
+    f.ops[k]->add(c[k].ptr + done * step[k], from, (p[k] - from) / f.bytes[k]);
+    p[k] = from;
+  }
 }
 TTENSOR_BODY void back_run::stage(index_t tail) const {
   char* to = room;
@@ -204,12 +240,11 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   static constexpr back_facts facts{planes, out_planes, table::count, N, Value, bytes.v, ops.v};
   static void open(char* const* out, index_t n, int p) { std::memset(out[0], 0, static_cast<std::size_t>(n * bytes[p])); }
   static void merge(char* const* into, char* const* from, index_t n, int p) { ops[p]->add(into[0], from[0], n); }
+  static constexpr bool shifts = sizeof...(Target) > 1 && target_planes > 1;
   static constexpr bool narrow = sizeof(typename core_elem<Out>::type) <= 4;
   static constexpr accumulation sums{1, 16384, narrow ? 8 : 64, narrow ? 8 : 64, open, merge};
 
-  // Targets that are one place in memory (x * x names x twice) are summed before memory is touched: `lead` of a target is
-  // the first one at its place.
-  struct summed {
+  struct kept_planes {
     alignas(64) char at[target_planes + 1][N * 16];
   };
   static constexpr int leaf_of(int target) {
@@ -218,34 +253,26 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     return leaf;
   }
   template <int T> static constexpr int part_of = T - (target_first(leaf_of(T)) - table::count);  // among the planes of its leaf
-  template <int T, class A> TTENSOR_INLINE static void add(const A& a, const unsigned char* lead, summed& s) {
+  template <int T, class A> TTENSOR_INLINE static void flush(char* const* p, const A& a, const plane_roles& roles, kept_planes& s) {
     constexpr int var = part_of<T> / var_planes, part = part_of<T> % var_planes;
-    const auto& d = component<(OutVars - 1 - var) * var_planes + part>(at<sweeper::load_of(leaf_of(T))>(a));
-    using V = std::remove_cvref_t<decltype(d)>;
-    d.store(reinterpret_cast<lane_t<V>*>(s.at[T]));
-    if (lead[T] == T) return;
-    lane_t<V>* to = reinterpret_cast<lane_t<V>*>(s.at[lead[T]]);
-    (V::load(to) + d).store(to);
-  }
-  template <int T, class A> TTENSOR_INLINE static void flush(char* const* p, const unsigned char* lead, const plane_mask& fresh, const summed& s) {
-    if (lead[T] != T) return;
-    using V = std::remove_cvref_t<decltype(component<part_of<T> % var_planes>(at<sweeper::load_of(leaf_of(T))>(std::declval<const A&>())))>;
+    auto d = component<(OutVars - 1 - var) * var_planes + part>(at<sweeper::load_of(leaf_of(T))>(a));
+    using V = decltype(d);
     using E = typename at_t<leaf_of(T), type_list<Target...>>::elem;
-    const V d = V::load(reinterpret_cast<const lane_t<V>*>(s.at[T]));
+    const plane_roles::role role = roles.of[T];
+    if (role == plane_roles::kept) return d.store(reinterpret_cast<lane_t<V>*>(s.at[T]));
+    for (int k = roles.next[T]; k != 0; k = roles.next[k]) d = d + V::load(reinterpret_cast<const lane_t<V>*>(s.at[k]));
     E* to = reinterpret_cast<E*>(p[table::count + T]);
-    if (fresh.has(T)) store_as(d, to);
-    else store_as(load_as<V>(to) + d, to);
+    if (role == plane_roles::added) d = load_as<V>(to) + d;
+    store_as(d, to);
   }
   /// One pack; returns the value of the statement.
-  TTENSOR_INLINE static ct_value body(const typename leaves::uniforms& u, char* const* p, const ct_value& ct, const unsigned char* lead, const plane_mask& fresh) {
+  TTENSOR_INLINE static ct_value body(const typename leaves::uniforms& u, char* const* p, const ct_value& ct, const plane_roles& roles, kept_planes& kept) {
     typename sweeper::values v;
     leaves::template load<table, Prog>(v, u, p);
     sweeper::forward(v, typename sweeper::order{});
     const auto a = sweeper::template reverse_of<Active, ct_value>(v, ct);
-    summed s;
     [&]<int... T>(std::integer_sequence<int, T...>) __attribute__((always_inline)) {
-      (add<T>(a, lead, s), ...);
-      (flush<T, decltype(a)>(p, lead, fresh, s), ...);
+      (flush<target_planes - 1 - T>(p, a, roles, kept), ...);  // those that are kept stand behind the one that is written
     }(std::make_integer_sequence<int, target_planes>{});
     if constexpr (Value) return convert_value<ct_value>(at<Prog::root>(v));
     else return ct;
@@ -254,16 +281,19 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     char* p[planes];
     index_t step[planes];
     alignas(64) char partial[target_planes * N * 16 + 1], wide[target_planes * N * 16 + 1], room[planes * N * 16];
-    unsigned char lead[target_planes + 1];
-    back_run r{facts, c, p, step, partial, wide, room, lead};
+    alignas(64) char apart[shifts ? apart_planes::most * apart_planes::packs * N * 16 : 1];
+    plane_roles roles;
+    kept_planes kept;
+    __asm__("" : "=m"(kept));  // g++ cannot know that only what was kept is read, and warns
+    back_run r{facts, c, p, step, partial, wide, room, shifts ? apart : nullptr, roles};
     r.open();
-    const plane_mask fresh = r.fresh;
     const auto u = leaves::template load_uniforms<table, Prog>(c);
-    const index_t packs = n / N, tail = n % N, most = r.carries ? 8 : packs;
+    const index_t packs = n / N, tail = n % N, most = r.most ? r.most : packs;
     [[maybe_unused]] std::conditional_t<Value, adder, nothing> sum;
     for (index_t left = packs, rest = tail; left > 0 || rest > 0;) {  // one copy of the body serves the packs and what is left over
       const bool staged = left == 0;
       index_t turns = left < most ? left : most;
+      const index_t done = packs - left;
       left -= turns;
       if (staged) {
         r.stage(tail);
@@ -272,7 +302,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
       }
       places q = read(p, numbers{});  // addresses that are indexed by constants and never escape stay in registers
       do {
-        ct_value v = body(u, q.v, cotangent(q.v), lead, fresh);
+        ct_value v = body(u, q.v, cotangent(q.v), roles, kept);
         if constexpr (Value) {
           if (TTENSOR_UNLIKELY(staged)) v = first_lanes(v, tail);
           sum.add(v);
@@ -280,7 +310,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
         advance(q, step, numbers{});
       } while (--turns > 0);
       write(p, q, numbers{});
-      if (r.carries) r.carry();
+      if (r.most && !staged) r.carry(done);
     }
     r.close(packs, tail);
     if constexpr (Value) {
@@ -301,7 +331,11 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     return q;
   }
   template <int... K> TTENSOR_INLINE static void write(char** p, const places& q, std::integer_sequence<int, K...>) { ((p[K] = q.v[K]), ...); }
-  template <int... K> TTENSOR_INLINE static void advance(places& q, const index_t* step, std::integer_sequence<int, K...>) { ((q.v[K] += step[K]), ...); }
+  TTENSOR_INLINE static void advance(char*& p, index_t step) {
+    p += step;
+    __asm__("" : "+r"(p));  // g++ adds addresses as vectors, and then takes each out of its vector for every pack
+  }
+  template <int... K> TTENSOR_INLINE static void advance(places& q, const index_t* step, std::integer_sequence<int, K...>) { (advance(q.v[K], step[K]), ...); }
   TTENSOR_INLINE static ct_value cotangent(char* const* p) {
     if constexpr (Value) {
       return ct_value(compute_t<typename core_elem<Out>::type>(1));
