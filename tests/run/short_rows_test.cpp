@@ -173,6 +173,51 @@ TEST_CASE("an array forwards and backwards, two orders") {  // both adjoints of 
     CHECK(tt::max(abs(tt::hvp(f, x, d) - curve)) == 0);
   }
 }
+namespace {
+/// Strided operands that stand still along other axes, of x (n, m, k), counted one by one in small integers.
+template <class T> void read_again(index_t n, index_t m, index_t k) {
+  CAPTURE(n);
+  CAPTURE(m);
+  CAPTURE(k);
+  const auto counting = []<class A>(A a) {
+    for (index_t i = 0; i < a.size(); ++i) a.data()[i] = T(i * 5 % 13 - 6);
+    return a;
+  };
+  const auto x = counting(tensor<T, 3>(n, m, k));
+  const auto column = counting(tensor<T, 2>(k, 3));
+  const auto turned = counting(tensor<T, 2>(k, m));
+  const auto points = counting(tensor<T, 2>(m, k));
+  tensor<T, 3> y(n, m, k), by_row(n, m, k), by_plane(n, m, k);
+  tensor<T, 2> total(m, k), outer(n, k);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < m; ++j)
+      for (index_t l = 0; l < k; ++l) {
+        y(i, j, l) = x(i, j, l) * column(k - 1 - l, 1);
+        by_row(i, j, l) = x(i, j, l) + turned(l, j) * column(l, 2);
+        by_plane(i, j, l) = x(i, j, l) - points(m - 1 - j, k - 1 - l);
+        total(j, l) += x(i, j, l) * turned(l, j);
+        outer(i, l) += x(i, j, l) * points(j, l);
+      }
+  CHECK(all(tensor<T, 3>(x * column(range(tt::end, tt::end, -1), 1)) == y));
+  CHECK(all(tensor<T, 3>(x + transpose(turned) * column(all, 2)) == by_row));
+  CHECK(all(tensor<T, 3>(x - points(range(tt::end, tt::end, -1), range(tt::end, tt::end, -1))) == by_plane));
+  CHECK(all(tensor<T, 2>(sum(x * transpose(turned), 0)) == total));
+  CHECK(all(tensor<T, 2>(sum(x * points, 1)) == outer));
+  // an operand that shares its array with the result
+  auto own = counting(tensor<T, 2>(m, m + 2)), expected = own;
+  for (index_t i = 0; i < m; ++i)
+    for (index_t j = 0; j < m; ++j) expected(i, j + 1) = own(i, j + 1) + own(j, 0) * own(j, m + 1);
+  own(all, range(1, m + 1)) += own(all, 0) * own(all, m + 1);
+  CHECK(all(own == expected));
+}
+}  // namespace
+TEST_CASE("strided operands that are read again and again") {
+  for (const auto& [n, m, k] : {std::array<index_t, 3>{5, 3, 40}, {4, 40, 3}, {3, 2, 9}, {7, 1, 33}, {1, 5, 70}, {6, 70, 2}, {4, 2, 700}, {2, 300, 300}}) {
+    read_again<double>(n, m, k);
+    read_again<float>(n, m, k);
+  }
+  read_again<std::int64_t>(5, 4, 20);
+}
 TEST_CASE("all pairs of points: one array under two mappings, each twice") {
   const auto energy = []<class V>(const V& v) {
     const auto d = unsqueeze(v, 1) - unsqueeze(v, 0);

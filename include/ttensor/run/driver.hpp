@@ -36,6 +36,7 @@ class driver {
     const int in = s_.rank - 1;
     for (int p = 0; p < s_.planes; ++p) strided_ = strided_ || (s_.plane[p].stride[in] != 0 && s_.plane[p].stride[in] != 1);
     if (strided_ && reorder && in > 0) pair_axes();
+    if (strided_) gather_repeated();
     across_ = in == 0 || s_.extent[in - 1] == 1 ? walker::tile * 8 : turned ? walker::tile * 4 : walker_.across();
   }
   // The axis along which a strided plane is contiguous becomes the other axis of the tiles.
@@ -50,6 +51,57 @@ class driver {
         return;
       }
     }
+  }
+  // A strided input that is read again and again, because it stands still along other axes, is gathered once and not with every tile.
+  TTENSOR_NOINLINE void gather_repeated() {
+    constexpr index_t least = 4, most = index_t(1) << 17;  // times that it is read; bytes
+    const int in = s_.rank - 1;
+    index_t bytes[max_planes], need = 0;
+    for (int p = 0; p < s_.planes; ++p) {
+      const nest_plane& q = s_.plane[p];
+      index_t times = 1, n = q.bytes;
+      for (int d = 0; d < s_.rank; ++d) (q.stride[d] == 0 ? times : n) *= s_.extent[d];
+      bytes[p] = q.how == access::input && walker_.through_tile(p) && times >= least && n <= most && !is_written(p) ? n : 0;
+      need += (bytes[p] + 63) / 64 * 64;
+    }
+    if (need == 0) return;
+    gathered_.take(static_cast<std::size_t>(need));
+    char* to = gathered_.ptr;
+    for (int p = 0; p < s_.planes; ++p) {
+      if (bytes[p] == 0) continue;
+      nest_plane& q = s_.plane[p];
+      index_t i[max_rank]{};
+      const char* from = q.ptr;
+      q.ptr = to;
+      for (int d = in; d >= 0;) {  // row by row; d: the axis that moves on
+        nest_detail::copy_elements(q.bytes, to, q.bytes, from, q.stride[in] * q.bytes, s_.extent[in]);
+        to += s_.extent[in] * q.bytes;
+        for (d = in - 1; d >= 0; from -= q.stride[d] * s_.extent[d] * q.bytes, i[d--] = 0) {
+          if (q.stride[d] == 0) continue;
+          from += q.stride[d] * q.bytes;
+          if (++i[d] < s_.extent[d]) break;
+        }
+      }
+      index_t next = 1;
+      for (int d = in; d >= 0; --d)
+        if (q.stride[d] != 0) q.stride[d] = next, next *= s_.extent[d];
+      to = q.ptr + (bytes[p] + 63) / 64 * 64;
+    }
+  }
+  /// Whether an output may share elements with plane p.
+  bool is_written(int p) const {
+    const char *first[2], *last[2];
+    auto reach = [&](int i, const nest_plane& q) {
+      first[i] = q.ptr, last[i] = q.ptr + q.bytes;
+      for (int d = 0; d < s_.rank; ++d) (q.stride[d] < 0 ? first : last)[i] += (s_.extent[d] - 1) * q.stride[d] * q.bytes;
+    };
+    reach(0, s_.plane[p]);
+    for (int q = 0; q < s_.planes; ++q) {
+      if (s_.plane[q].how != access::output) continue;
+      reach(1, s_.plane[q]);
+      if (first[0] < last[1] && first[1] < last[0]) return true;
+    }
+    return false;
   }
   bool separable() const {
     bool yes = !s_.overlapping;
@@ -99,6 +151,7 @@ class driver {
 
   nest& s_;
   walker walker_;
+  mem::room gathered_;
   bool strided_ = false;
   index_t across_ = walker::tile;
 };

@@ -293,7 +293,9 @@ class walker {
       if (q.how != access::output || !through_tile(p) || same_[p] != p) continue;
       const index_t b = q.bytes, right = q.stride[in] * b;
       char* to = c_[p].ptr + i * down_[p] + j * right;
-      for (index_t y = 0, own = own_rows(p, h); y < own; ++y) nest_detail::copy_elements(q.bytes, to + y * down_[p], right, k[p].ptr + y * w * b, b, w);
+      const index_t own = own_rows(p, h);
+      if (down_[p] == b && transpose_back(q.bytes, to, right, k[p].ptr, w * b, own, w)) continue;
+      for (index_t y = 0; y < own; ++y) nest_detail::copy_elements(q.bytes, to + y * down_[p], right, k[p].ptr + y * w * b, b, w);
     }
   }
   /// Rows of plane p in a tile of h rows: one where it stands still from row to row. Copies of a sum would each lose what the others add.

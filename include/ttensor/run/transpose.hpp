@@ -22,11 +22,29 @@ template <class V, int W, int H> TTENSOR_INLINE void rounds(V* q) {
   if constexpr (2 * H < W) rounds<V, W, 2 * H>(q);
 }
 #endif
+/// Columns of H elements, points of so many coordinates, become rows; `Back`: rows become such columns.
+template <class U, int H, bool Back, class Row, class Column> TTENSOR_INLINE void exchange_few(Row* row, index_t next_row, Column* column, index_t next_column, index_t w) {
+  for (; w > 0; --w, row += sizeof(U), column += next_column) {
+    U e[H];
+    TTENSOR_UNROLL for (int y = 0; y < H; ++y) __builtin_memcpy(e + y, Back ? row + y * next_row : column + y * int(sizeof(U)), sizeof(U));
+    TTENSOR_UNROLL for (int y = 0; y < H; ++y) {
+      if constexpr (Back) __builtin_memcpy(column + y * int(sizeof(U)), e + y, sizeof(U));
+      else __builtin_memcpy(row + y * next_row, e + y, sizeof(U));
+    }
+  }
+}
+template <class U, bool Back, class Row, class Column> TTENSOR_NOINLINE bool exchange_few(Row* row, index_t next_row, Column* column, index_t next_column, index_t h, index_t w) {
+  if (h == 2) exchange_few<U, 2, Back>(row, next_row, column, next_column, w);
+  else if (h == 3) exchange_few<U, 3, Back>(row, next_row, column, next_column, w);
+  else return false;
+  return true;
+}
 /// to(y, x) = from(x, y): columns of `from` (h elements of Bytes, contiguous) become rows of `to`. Column by column: rows of a power of
 /// two bytes meet in the cache, so a line of `from` may not be there when it is read again later.
 template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const char* from, index_t from_column, index_t h, index_t w) {
   constexpr int B = static_cast<int>(sizeof(U));
   [[maybe_unused]] constexpr int W = TTENSOR_SIMD_BYTES / B;
+  if (exchange_few<U, false>(to, to_row, from, from_column, h, w)) return;
   index_t x = 0;
 #if TTENSOR_HAS_REGISTERS
   if constexpr (W > 1) {
@@ -56,6 +74,12 @@ inline void transpose_copy(int bytes, char* to, index_t to_row, const char* from
   if (bytes == 8) return transpose_detail::copy<std::uint64_t>(to, to_row, from, from_column, h, w);
   for (index_t x = 0; x < w; ++x)
     for (index_t y = 0; y < h; ++y) std::memcpy(to + y * to_row + x * bytes, from + x * from_column + y * bytes, static_cast<std::size_t>(bytes));
+}
+
+/// to(x, y) = from(y, x): rows become columns of h elements. False where that is not worth a loop of its own.
+inline bool transpose_back(int bytes, char* to, index_t to_column, const char* from, index_t from_row, index_t h, index_t w) {
+  if (bytes == 4) return transpose_detail::exchange_few<std::uint32_t, true>(from, from_row, to, to_column, h, w);
+  return bytes == 8 && transpose_detail::exchange_few<std::uint64_t, true>(from, from_row, to, to_column, h, w);
 }
 
 }  // namespace run
