@@ -189,7 +189,7 @@ TTENSOR_NOINLINE inline bool is_mapped_beyond(slot_base& to, adjoint_plane* part
   to.planes(part);
   bool beyond = false;
   for (int i = 0; i < planes; ++i)
-    for (int d = 0; d < levels; ++d) beyond = beyond || part[i].extent[d] > x[d];
+    for (int d = 0; d < levels; ++d) beyond = beyond || (x[d] == 1 && part[i].extent[d] != 1);
   return beyond;
 }
 /// Whether rows along axis `inner` are so short that overlapping targets are better formed apart, so that another axis takes their place (below 16: a
@@ -219,7 +219,7 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
     if (cotangent[q]) {
       cotangent[q]->planes(part);
       for (int k = 0; k < px; ++k)
-        for (int d = 0; d < levels; ++d) x[d] = part[k].extent[d] > x[d] ? part[k].extent[d] : x[d];
+        for (int d = 0; d < levels; ++d) eval_detail::meet_batch(x[d], part[k].extent[d]);
     }
   const index_t inner_size = row_major(whole, x, rank, levels);
 

@@ -185,7 +185,7 @@ template <class T, int N> class store<dual<T, N>> {
     auto b = value_.batch();
     for (int k = 0; k < N; ++k) {
       const auto c = tangent_[k].batch();
-      for (int d = 0; d < c.size(); ++d) b[d] = c[d] > b[d] ? c[d] : b[d];
+      for (int d = 0; d < c.size(); ++d) eval_detail::meet_batch(b[d], c[d]);
     }
     return b;
   }

@@ -135,7 +135,7 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
   template <class E> void run(tape& t, const E& e, slot_base* const* ct) const {
     dims<full> x = extent;  // examples may differ in an adjoint or a cotangent only
     const auto batch = batch_of<typename E::scalar>(e);
-    for (int d = 0; d < levels; ++d) x[d] = batch[d] > x[d] ? batch[d] : x[d];
+    for (int d = 0; d < levels; ++d) eval_detail::meet_batch(x[d], batch[d]);
     const dims<full> none{};
     pull<typename E::scalar, true>(t, e, x, ct, none.v);
   }

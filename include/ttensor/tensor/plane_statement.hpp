@@ -18,12 +18,6 @@ template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const pl
   const int own = Q - levels;
   for (int d = 0; d < own; ++d) to.stride[RT - own + d] = p.extent[levels + d] == 1 ? 0 : p.stride[levels + d];
 }
-[[noreturn]] void batch_mismatch(index_t a, index_t b, const char* op = "vmap");
-#if defined(TTENSOR_BODY)
-TTENSOR_BODY void batch_mismatch(index_t a, index_t b, const char* op) {
-  raise<shape_error>(message("[") + op + "] mapped sizes differ: " + to_message(a) + " and " + to_message(b) + "; mapped axes must have one extent [TT-S05]");
-}
-#endif
 template <int F, int B> TTENSOR_INLINE void set_extent(run::statement_planes<F>& st, const dims<B>& batch, const dims<F - B>& shape) {
   for (int d = 0; d < B; ++d) st.extent[d] = batch[d];
   for (int d = B; d < F; ++d) st.extent[d] = shape[d - B];
@@ -37,17 +31,12 @@ template <int B, int F> index_t size_of(const dims<F>& extent) {  // of one exam
 template <int B, int F> dims<B> batch_of(const run::statement_planes<F>& st) {
   dims<B> b = ones<B>();
   for (int k = st.type.outs; k < st.type.planes; ++k)
-    for (int d = 0; d < B; ++d) {
-      const index_t n = st.own[k][d];
-      if (n == 1 || n == b[d]) continue;
-      if (b[d] != 1) batch_mismatch(b[d], n);
-      b[d] = n;
-    }
+    for (int d = 0; d < B; ++d) meet_batch(b[d], st.own[k][d]);
   return b;
 }
 }  // namespace eval_detail
 
-/// Batch extents of a statement of scalar S: the largest over its leaves, level by level.
+/// Batch extents of a statement of scalar S: what its leaves have in common, level by level.
 template <class S, class E> dims<batch_levels_v<S>> batch_of(const E& e) {
   dims<batch_levels_v<S>> b{};
   for (index_t& x : b) x = 1;
@@ -56,11 +45,7 @@ template <class S, class E> dims<batch_levels_v<S>> batch_of(const E& e) {
       constexpr int levels = batch_levels_v<typename L::scalar>;
       if constexpr (levels > 0)
         l.planes([&](auto, const auto& p) {
-          for (int d = 0; d < levels; ++d) {
-            if (p.extent[d] == 1 || p.extent[d] == b[d]) continue;
-            if (b[d] != 1) eval_detail::batch_mismatch(b[d], p.extent[d]);
-            b[d] = p.extent[d];
-          }
+          for (int d = 0; d < levels; ++d) eval_detail::meet_batch(b[d], p.extent[d]);
         });
     });
   return b;

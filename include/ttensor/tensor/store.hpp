@@ -11,6 +11,20 @@ TTENSOR_BEGIN
 
 /// Batch extents of a statement, oldest level first; 1 where nothing is mapped.
 template <int B> using batch_dims = dims<B>;
+namespace eval_detail {
+[[noreturn]] void batch_mismatch(index_t a, index_t b, const char* op = "vmap");
+#if defined(TTENSOR_BODY)
+TTENSOR_BODY void batch_mismatch(index_t a, index_t b, const char* op) {
+  raise<shape_error>(message("[") + op + "] mapped sizes differ: " + to_message(a) + " and " + to_message(b) + "; mapped axes must have one extent [TT-S05]");
+}
+#endif
+/// b becomes the extent of a batch axis that b and n have in common, which are equal unless one of them is 1 (for all examples); an empty batch stays empty.
+TTENSOR_INLINE void meet_batch(index_t& b, index_t n) {
+  if (n == 1 || n == b) return;
+  if (b != 1) batch_mismatch(b, n);
+  b = n;
+}
+}  // namespace eval_detail
 
 /// Of an element type: the block, held.
 template <class T, bool Owns> requires(depth_v<T> == 0) struct snapshot<T, Owns> {

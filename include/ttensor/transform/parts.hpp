@@ -75,7 +75,7 @@ template <class S, int N> store<S> join(const store<below_t<S>>& v, array<store<
     auto b = v.batch();
     for (int k = 0; k < N; ++k) {
       const auto c = t[k].batch();
-      for (int d = 0; d < c.size(); ++d) b[d] = c[d] > b[d] ? c[d] : b[d];
+      for (int d = 0; d < c.size(); ++d) eval_detail::meet_batch(b[d], c[d]);
     }
     value.require_batch(b);
     array<store<below_t<inner_t<S>>>, N> inner;
