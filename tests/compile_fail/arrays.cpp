@@ -215,3 +215,25 @@ auto turned(const tt::dual<double>& t) { return tt::tensor{{cos(t), -sin(t)}, {s
 double corner(const tt::tensor<double, 2>& x) { return transpose(x + 1.0)(0, 1); }
 // twin:
 double corner(const tt::tensor<double, 2>& x) { return transpose(x)(0, 1) + tt::eval(transpose(x + 1.0))(0, 1); }
+
+// case: taped_numbers_of_a_vector
+// expect: a value of a newer transform level is written into a tensor whose element type lacks that level
+double slope() {
+  return tt::grad([](const auto& x) {
+    const std::vector<tt::scalar_t<decltype(x)>> parts{x, x * x};
+    return sum(tt::tensor<double, 1>(parts));
+  })(2.0);
+}
+// twin:
+double slope() {
+  return tt::grad([](const auto& x) {
+    const std::vector<tt::scalar_t<decltype(x)>> parts{x, x * x};
+    return sum(tt::tensor(parts));
+  })(2.0);
+}
+
+// case: a_vector_has_one_axis
+// expect: deleted function
+tt::tensor<double, 2> matrix(const std::vector<double>& v) { return tt::tensor<double, 2>(v); }
+// twin:
+tt::tensor<double, 2> matrix(const std::vector<double>& v) { return tt::view(v, {2, 3}); }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <set>
+#include <list>
 #include <span>
 #include <sstream>
 #include <ttensor/all.hpp>
@@ -169,6 +170,36 @@ TEST_CASE("containers of elements: borrowed by view, copied by tensor") {
     return sum(tt::tensor(parts) * x);
   };
   CHECK(tt::all(tt::grad(f)(tt::tensor<double, 1>{3, 5}) == tt::tensor<double, 1>{35, 12}));  // x1 x0 + x0^2 x1
+}
+
+TEST_CASE("a tensor of containers in containers") {
+  const std::vector<std::vector<double>> rows{{1, 2, 3}, {4, 5, 6}};
+  const tt::tensor x(rows);
+  static_assert(std::is_same_v<decltype(x), const tt::tensor<double, 2>>);
+  CHECK(tt::all(x == tt::tensor<double, 2>{{1, 2, 3}, {4, 5, 6}}));
+  const tt::tensor cube(std::array<std::vector<std::array<int, 2>>, 2>{{{{1, 2}}, {{3, 4}}}});
+  static_assert(std::is_same_v<decltype(cube), const tt::tensor<int, 3>>);
+  CHECK(tt::all(cube == tt::tensor<int, 3>{{{1, 2}}, {{3, 4}}}));
+  CHECK(tt::tensor<double, 2>(std::vector<std::vector<float>>{{0.5f}})(0, 0) == 0.5);
+  CHECK((tt::tensor<double, 2>(std::vector<std::vector<double>>{}).shape() == tt::dims<2>{{0, 0}}));
+  CHECK((tt::tensor<double, 2>(std::vector<std::vector<double>>(2)).shape() == tt::dims<2>{{2, 0}}));
+  CHECK_THROWS_AS((tt::tensor<double, 2>(std::vector<std::vector<double>>{{1, 2}, {3}})), tt::shape_error);
+  static_assert(!std::is_constructible_v<tt::tensor<double, 1>, decltype(rows)> && !std::is_convertible_v<decltype(rows), tt::tensor<double, 2>>);
+  tt::tensor<double, 1> v{1, 2, 3};
+  const tt::tensor elements{v(0), v(2)}, held(std::vector{v(1), v(2)});
+  const tt::tensor square{{v(0), v(1)}, {v(2), v(0)}};
+  const tt::tensor listed(std::list<float>{1, 2});
+  const tt::tensor mask(std::vector<bool>{true, false});
+  static_assert(std::is_same_v<decltype(elements), const tt::tensor<double, 1>> && std::is_same_v<decltype(square), const tt::tensor<double, 2>>);
+  static_assert(std::is_same_v<decltype(held), decltype(elements)> && std::is_same_v<decltype(listed), const tt::tensor<float, 1>> && std::is_same_v<decltype(mask), const tt::tensor<bool, 1>>);
+  v(0) = 7;
+  CHECK((elements(0) == 1 && elements(1) == 3 && square(1, 0) == 3 && held(0) == 2 && listed(1) == 2 && mask(0) && !mask(1)));
+  // taped elements
+  const auto f = [](const auto& v) {
+    const std::vector<std::vector<tt::scalar_t<decltype(v)>>> parts{{v(1), v(0) * v(0)}};
+    return sum(tt::tensor(parts)(0) * v);
+  };
+  CHECK(tt::all(tt::grad(f)(tt::tensor<double, 1>{3, 5}) == tt::tensor<double, 1>{35, 12}));
 }
 
 TEST_CASE("element type and rank of a tensor deduced") {

@@ -29,6 +29,11 @@ TEST_CASE("call forms") {
   CHECK(max(x) == 6);
   CHECK(list(max(x, 0)) == L{6, 5, 4});
   CHECK(list(max(x + x, tt::axes{1}, tt::keepdims)) == L{6, 12});
+  CHECK(sum(x, {0, -1}) == sum(x));  // axes in braces
+  CHECK(list(max(x, {1})) == L{3, 6});
+  CHECK(mean(x, {1, 0}, tt::keepdims).shape() == tt::dims<2>{{1, 1}});
+  CHECK(tt::all(x, {0, 1}));
+  CHECK_THROWS_AS((void)sum(x, {0, 0}), tt::axis_error);
   CHECK(list(min(x, 1)) == L{1, 4});
   CHECK(mean(x) == 3.5);
   CHECK(list(mean(x, 1)) == L{2, 5});
@@ -181,4 +186,18 @@ TEST_CASE_TEMPLATE("softmax, log_softmax and logsumexp of rows of every length a
   CHECK(tt::all(logsumexp(tt::tensor<T, 2>(3, 0), 1) == -inf));
   CHECK(logsumexp(tt::tensor<T, 2>(0, 3), 1).size() == 0);
   CHECK(logsumexp(tt::tensor<T, 2>{{0, 0}, {0, 0}}) == doctest::Approx(std::log(4.0)));
+}
+
+TEST_CASE_TEMPLATE("log_softmax keeps its digits where elements are large", T, float, double) {
+  const tt::tensor<T, 2> x{{0, 1, 3}, {2, 2, 2}};
+  const tt::tensor<T, 2> near = log_softmax(x, 1);
+  for (const T large : {T(300), T(1e6), std::is_same_v<T, float> ? T(1 << 20) : T(1e15), T(-4096)}) {  // x + large is exact
+    const tt::tensor<T, 2> y = x + large;
+    CHECK(tt::all(log_softmax(y, 1) == near));
+    CHECK(tt::all(abs(transpose(log_softmax(transpose(y), 0)) - near) <= 4 * std::numeric_limits<T>::epsilon() * (1 + abs(near))));
+    for (const tt::index_t axis : {0, 1}) {
+      const auto loss = [=](const auto& v) { return sum(log_softmax(v, axis)(0)); };
+      CHECK(tt::all(abs(tt::grad(loss)(y) - tt::grad(loss)(x)) <= 16 * std::numeric_limits<T>::epsilon()));
+    }
+  }
 }

@@ -23,13 +23,17 @@ template <class T> class softmax_rows {
   }
   /// log(sum(exp(x))), one for each row; -inf where a row is all -inf.
   static void logsumexp(const T* x, T* y, index_t rows, index_t n) {
-    each(rows, n, [=](index_t i) { y[i] = exponentials<false>(x + i * n, nullptr, n).log(); });
+    each(rows, n, [=](index_t i) {
+      const peak p = exponentials<false>(x + i * n, nullptr, n);
+      y[i] = static_cast<T>(math::log(p.sum) + static_cast<double>(p.largest));
+    });
   }
   /// log(softmax(x)); y may be x. -inf where a row is all -inf.
   static void log_softmax(const T* x, T* y, index_t rows, index_t n) {
     each(rows, n, [=](index_t i) {
-      const T total = exponentials<false>(x + i * n, nullptr, n).log();
-      map(x + i * n, y + i * n, n, [t = total == lowest ? T(0) : total](auto v) { return v - decltype(v)(t); });
+      const peak p = exponentials<false>(x + i * n, nullptr, n);
+      const T l = p.sum == 0 ? T(0) : static_cast<T>(math::log(p.sum));  // largest + log(sum), rounded, would lose digits where |x| is large
+      map(x + i * n, y + i * n, n, [t = p.largest, l](auto v) { return v - decltype(v)(t) - decltype(v)(l); });
     });
   }
 
@@ -37,7 +41,6 @@ template <class T> class softmax_rows {
   struct peak {
     T largest;   // 0 where it is not finite
     double sum;  // of exp(x - largest)
-    T log() const { return static_cast<T>(math::log(sum) + static_cast<double>(largest)); }
   };
   template <bool Kept> static peak exponentials(const T* x, T* y, index_t n) {  // kept at y
     const index_t whole = n - n % W;

@@ -7,7 +7,8 @@ TTENSOR_BEGIN
 
 /// `all` keeps an axis whole in a slice; called, all(x) is the reduction (floor 8 gives it its body).
 struct all_t {
-  template <class... A> auto operator()(const A&... a) const;
+  template <class A, class... O> auto operator()(const A& a, const O&... o) const;
+  template <class A, std::size_t N, class... O> auto operator()(const A& a, const index_t (&several)[N], const O&... o) const;
 };
 struct newaxis_t {};
 struct ellipsis_t {};

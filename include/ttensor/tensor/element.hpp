@@ -88,18 +88,19 @@ namespace tensor_detail {
 template <class S, int R> struct nested { using type = std::initializer_list<typename nested<S, R - 1>::type>; };
 template <class S> struct nested<S, 0> { using type = S; };
 template <class S, int R> using nested_t = typename nested<S, R>::type;
-template <class S, int R, int Q> void nested_shape(const nested_t<S, R>& l, dims<Q>& e, int d) {
+/// Rows in braces or in containers, L of depth R.
+template <int R, class L, int Q> void nested_shape(const L& l, dims<Q>& e, int d) {
   e[d] = static_cast<index_t>(l.size());
   if constexpr (R > 1)
-    if (l.size()) nested_shape<S, R - 1>(*l.begin(), e, d + 1);
+    if (l.size()) nested_shape<R - 1>(*l.begin(), e, d + 1);
 }
-template <class S, int R, int Q> void nested_fill(const nested_t<S, R>& l, store<S>& to, const dims<Q>& e, index_t& at, int d) {
+template <class S, int R, class L, int Q> void nested_fill(const L& l, store<S>& to, const dims<Q>& e, index_t& at, int d) {
   if (static_cast<index_t>(l.size()) != e[d])
-    raise<shape_error>("[tensor] ragged braces: a row of " + to_message(static_cast<std::int64_t>(l.size())) + " elements where " + to_message(e[d]) +
+    raise<shape_error>("[tensor] ragged rows: one of " + to_message(static_cast<std::int64_t>(l.size())) + " elements where " + to_message(e[d]) +
                               " were expected; give every row the same length [TT-S04]");
   for (const auto& x : l) {
     if constexpr (R > 1) nested_fill<S, R - 1>(x, to, e, at, d + 1);
-    else to.set(at++, x);
+    else to.set(at++, S(x));
   }
 }
 /// One element of braces that lack a level: any number, but not {number}.
@@ -110,9 +111,21 @@ template <bool Flat = true> void flat_braces() {
   static_assert(!Flat, "ttensor: flat braces for a tensor of two or more axes. Braces are elements, one level for each axis: {{1, 2}, {3, 4}}; extents stand in "
                        "parentheses: tensor<double, 2>(2, 3)");
 }
-/// Elements in a row that are no array of ours: a std::vector, std::array or std::span.
+/// Scalars in a row that are no array of ours: a std::vector, std::array or std::span.
 template <class V> using range_element = std::remove_pointer_t<decltype(std::declval<V&>().data())>;
-template <class V> concept contiguous = !array_like<V> && requires(V& v) { v.data() + v.size(); v.begin(); } && any_scalar<std::remove_const_t<range_element<V>>>;
+template <class V> concept contiguous = !array_like<V> && requires(V& v) { v.data() + v.size(); v.begin(); } && any_scalar<std::remove_const_t<range_element<V>>> && !element_proxy<range_element<V>>;
+/// Containers of scalars, of such containers and so on: their axes and their scalar. Anything else has -1 axes.
+template <class V> using inside_of = std::remove_cvref_t<decltype(*std::declval<const V&>().begin())>;
+template <class V> struct range_traits {
+  static constexpr int rank = -1;
+};
+template <any_scalar V> struct range_traits<V> {
+  static constexpr int rank = 0;
+  using scalar = scalar_t<V>;
+};
+template <class V> requires(!any_scalar<V> && !array_like<V> && requires(const V& v) { v.size(); *v.begin(); } && !std::is_same_v<inside_of<V>, V>) struct range_traits<V> : range_traits<inside_of<V>> {
+  static constexpr int below = range_traits<inside_of<V>>::rank, rank = below < 0 ? -1 : below + 1;
+};
 template <bool Newer = true> void newer_braces() {
   static_assert(!Newer, "ttensor: values of a newer transform level in the braces of a tensor whose element type lacks that level: declare the tensor with the scalar type of "
                         "the values, tensor<scalar_t<decltype(x)>, R>");

@@ -200,6 +200,11 @@ template <class... O> constexpr int named_by() {
 }
 template <class I> requires shape::is_index_v<I> axes<1> as_axes(I axis) { return {{static_cast<index_t>(axis)}}; }
 template <int N> const axes<N>& as_axes(const axes<N>& a) { return a; }
+template <std::size_t N> axes<static_cast<int>(N)> as_axes(const index_t (&several)[N]) {
+  axes<static_cast<int>(N)> a;
+  for (std::size_t i = 0; i < N; ++i) a.v[i] = several[i];
+  return a;
+}
 template <class S> struct scalar_of_store;
 template <class S> struct scalar_of_store<store<S>> { using type = S; };
 template <int R> axis_set<R> every_axis() {
@@ -220,7 +225,7 @@ template <class How, class A, class... O> auto reduce_numbers(const How& how, co
   constexpr int R = rank_v<decltype(e)>, N = named_by<O...>();
   constexpr bool keep = (is_keep<O> || ...);
   static_assert(N <= R, "ttensor: a reduction names more axes than the array has");
-  static_assert(((named<O> >= 0) + ... + 0) <= 1, "ttensor: several axes of a reduction are one argument: sum(x, axes{0, 1})");
+  static_assert(((named<O> >= 0) + ... + 0) <= 1, "ttensor: several axes of a reduction are one argument: sum(x, {0, 1})");
   if constexpr (N < 0 && !keep && depth_v<scalar_t<A>> == 0 && has_total<How>) {
     return how.finish(how.total(e), 0);
   } else {
@@ -276,13 +281,16 @@ struct mean_how {
 };
 }  // namespace reduce_detail
 
-#define TTENSOR_REDUCTION(fn)                                                                                        \
-  template <array_like A, class... O> requires(reduce_detail::is_option<O> && ...) auto fn(const A& a, const O&... o) { \
-    return reduce_detail::reduce(reduce_detail::fn##_how{}, a, o...);                                                \
+/// fn(x), fn(x, axis), fn(x, axes{0, 1}), fn(x, {0, 1}), each also with keepdims. The last of the headers of reductions undefines it.
+#define TTENSOR_REDUCTION(fn)                                                                                                                                       \
+  template <array_like A, class... O> requires(reduce_detail::is_option<O> && ...) auto fn(const A& a, const O&... o) {                                             \
+    return reduce_detail::reduce(reduce_detail::fn##_how{}, a, o...);                                                                                               \
+  }                                                                                                                                                                 \
+  template <array_like A, std::size_t N, class... O> requires(reduce_detail::is_option<O> && ...) auto fn(const A& a, const index_t (&several)[N], const O&... o) { \
+    return fn(a, reduce_detail::as_axes(several), o...);                                                                                                            \
   }
 TTENSOR_REDUCTION(sum)
 TTENSOR_REDUCTION(mean)
-#undef TTENSOR_REDUCTION
 /// Of a scalar of a transform, as of an array of rank 0: what vmap leaves of a row of numbers.
 template <scalar_kind S> S sum(const S& s) { return s; }
 template <scalar_kind S> S mean(const S& s) { return s; }

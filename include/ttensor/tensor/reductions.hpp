@@ -128,30 +128,32 @@ template <class T, int R> tensor<T, R> of_rows(const leaf<T, R>& a, const axis_s
   f(packed ? a.data.base + a.map.offset : copy.data(), y.data(), all / n, n);
   return y;
 }
+/// The largest elements, which exponentials are taken from; 0 where they are not finite.
+template <class E, int R> auto peaks(const E& a, const axis_set<R>& set) {  // plain numbers
+  using T = typename E::scalar;
+  const auto shape = a.shape();
+  tensor<T, R> m(evaluate_reduction<max_op, true, T>(a, shape, set), reduced_shape_kept(shape, set));
+  m = apply<where_op>(apply<isfinite_op>(m), m, 0);
+  return m;
+}
 template <class E, int R> auto log_sum_exp(const E& a, const axis_set<R>& set) {  // plain numbers
   using T = typename E::scalar;
-  const auto shape = a.shape(), kept = reduced_shape_kept(shape, set);
   if constexpr (has_row_functions<T>)
-    if (are_rows(set)) return of_rows(a, set, kept, run::softmax_rows<T>::logsumexp);
-  tensor<T, R> m(evaluate_reduction<max_op, true, T>(a, shape, set), kept);
-  m = apply<where_op>(apply<isfinite_op>(m), m, 0);
+    if (are_rows(set)) return of_rows(a, set, reduced_shape_kept(a.shape(), set), run::softmax_rows<T>::logsumexp);
+  const auto m = peaks(a, set);
   return tensor<T, R>(log(sum_kept(exp(a - m), set)) + m);
 }
+template <class S> S divisor(const S& sums) { return apply<where_op>(apply<equal_op>(sums, 0), 1, sums); }  // 1 where a row is all -inf
 template <int R> struct softmax_operator {
   axis_set<R> set;
   static constexpr const char* name = "softmax";
   softmax_operator<R + 1> batched() const { return {below_batch(set)}; }
   template <class E> auto primal(const E& a) const {
     using T = typename E::scalar;
-    const auto shape = a.shape();
     if constexpr (has_row_functions<T>)
-      if (are_rows(set)) return of_rows(a, set, shape, run::softmax_rows<T>::softmax);
-    tensor<T, R> m(evaluate_reduction<max_op, true, T>(a, shape, set), reduced_shape_kept(shape, set));
-    m = apply<where_op>(apply<isfinite_op>(m), m, 0);
-    tensor<T, R> e = exp(a - m);
-    tensor<T, R> s = sum_kept(e, set);
-    s = apply<where_op>(apply<equal_op>(s, 0), 1, s);  // a row that is all -inf: zeros
-    e /= s;
+      if (are_rows(set)) return of_rows(a, set, a.shape(), run::softmax_rows<T>::softmax);
+    tensor<T, R> e = exp(a - peaks(a, set));
+    e /= divisor(sum_kept(e, set));
     return e;
   }
   // dy = y (dx - sum(y dx)); the map is symmetric
@@ -179,9 +181,9 @@ template <int R> struct log_softmax_operator {
     using T = typename E::scalar;
     if constexpr (has_row_functions<T>)
       if (are_rows(set)) return of_rows(a, set, a.shape(), run::softmax_rows<T>::log_softmax);
-    auto y = log_sum_exp(a, set);
-    y = apply<where_op>(apply<equal_op>(y, -std::numeric_limits<double>::infinity()), 0, y);
-    return tensor<T, R>(a - y);
+    const auto m = peaks(a, set);
+    const tensor<T, R> l = log(divisor(sum_kept(exp(a - m), set)));
+    return tensor<T, R>(a - m - l);  // log_sum_exp(a), rounded, would lose digits where |a| is large
   }
   template <int, class X, class Y, class A> auto jvp(const X& dx, const Y& y, const A&) const {
     return eval(apply<sub_op>(dx, sum_kept(apply<absorb_op>(dx, apply<exp_op>(y)), set)));
@@ -346,10 +348,6 @@ template <template <int> class Op, class A> auto along(const A& a, index_t axis)
 }
 }  // namespace reduce_detail
 
-#define TTENSOR_REDUCTION(fn)                                                                                           \
-  template <array_like A, class... O> requires(reduce_detail::is_option<O> && ...) auto fn(const A& a, const O&... o) { \
-    return reduce_detail::reduce(reduce_detail::fn##_how{}, a, o...);                                                   \
-  }
 TTENSOR_REDUCTION(max)
 TTENSOR_REDUCTION(min)
 TTENSOR_REDUCTION(prod)
@@ -363,7 +361,8 @@ TTENSOR_REDUCTION(count_nonzero)
 TTENSOR_REDUCTION(any)
 #undef TTENSOR_REDUCTION
 /// all(x), all(x, axis), ...: whether every element is different from 0. (Uncalled, `all` is a slice.)
-template <class... A> auto all_t::operator()(const A&... a) const { return reduce_detail::reduce(reduce_detail::count_how<true, 1>{}, a...); }
+template <class A, class... O> auto all_t::operator()(const A& a, const O&... o) const { return reduce_detail::reduce(reduce_detail::count_how<true, 1>{}, a, o...); }
+template <class A, std::size_t N, class... O> auto all_t::operator()(const A& a, const index_t (&several)[N], const O&... o) const { return (*this)(a, reduce_detail::as_axes(several), o...); }
 
 /// exp(x) / sum(exp(x)) along an axis; zeros where the whole row is -inf.
 template <array_like A> auto softmax(const A& a, index_t axis) { return reduce_detail::along<reduce_detail::softmax_operator>(a, axis); }

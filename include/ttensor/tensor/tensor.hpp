@@ -167,11 +167,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   }
   /// Braces are elements.
   tensor(const tensor_detail::nested_t<S, R>& l) requires(R > 0) : extent_{} {
-    tensor_detail::nested_shape<S, R>(l, extent_, 0);
-    check_static();
-    store_ = store<S>::make(shape::size(extent_));
-    index_t at = 0;
-    tensor_detail::nested_fill<S, R>(l, store_, extent_, at, 0);
+    fill(l);
   }
   // Flat braces would reach the constructor from extents. For scalars that numbers convert to, a second level of braces must not fit here.
   template <bool Flat = true> tensor(std::initializer_list<tensor_detail::bare_element>) requires(R > 1 && std::is_arithmetic_v<S>) { tensor_detail::flat_braces<Flat>(); }
@@ -185,10 +181,18 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     if constexpr (depth_v<U> == 0) {
       take(tensor_detail::as_elem<S>(view_of<const U, 1>(store<U>::borrowed(const_cast<U*>(v.data()), extent_[0]), map())));
     } else {
+      tensor_detail::check_assignable<S, U>();
       store_ = store<S>::make(extent_[0]);
       for (index_t i = 0; i < extent_[0]; ++i) store_.set(i, v.data()[i]);
     }
   }
+  /// A copy of other containers, and of containers in containers, std::vector<std::vector<double>>, one axis each; shape_error for rows of unequal length.
+  template <class V> requires(R > 0 && tensor_detail::range_traits<V>::rank == R && !tensor_detail::contiguous<const V>) explicit tensor(const V& rows) : extent_{} {
+    tensor_detail::check_assignable<S, typename tensor_detail::range_traits<V>::scalar>();
+    fill(rows);
+  }
+  template <class V> requires(R > 0 && tensor_detail::range_traits<V>::rank > 0 && tensor_detail::range_traits<V>::rank != R)
+  explicit tensor(const V& other_number_of_axes) = delete;  // view(v, {n, m}) gives a flat container a shape
   tensor(const S& v) requires(R == 0) : store_(store<S>::make(1)) { store_.set(0, v); }
   tensor(store<S> s, const dims<R>& e) : store_(static_cast<store<S>&&>(s)), extent_(e) {}
 
@@ -262,6 +266,13 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
       extent_ = e2;
     }
   }
+  template <class L> void fill(const L& rows) {
+    tensor_detail::nested_shape<R>(rows, extent_, 0);
+    check_static();
+    store_ = store<S>::make(shape::size(extent_));
+    index_t at = 0;
+    tensor_detail::nested_fill<S, R>(rows, store_, extent_, at, 0);
+  }
   void check_static() const { check_static(extent_); }
   void check_static(const dims<R>& e) const {
     for (int d = 0; d < R; ++d)
@@ -283,9 +294,9 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
 
 /// tensor t = a + b; tensor t{{1.0, 2.0}, {3.0, 4.0}}; tensor t(vector): element type and rank of what stands there.
 template <class E> requires(expression<E> || array_object<E>) tensor(const E&) -> tensor<scalar_t<E>, rank_v<E>>;
-template <class V> requires tensor_detail::contiguous<const V> tensor(const V&) -> tensor<std::remove_const_t<tensor_detail::range_element<const V>>, 1>;
-template <class T> requires any_scalar<T> tensor(std::initializer_list<T>) -> tensor<T, 1>;
-template <class T> requires any_scalar<T> tensor(std::initializer_list<std::initializer_list<T>>) -> tensor<T, 2>;
-template <class T> requires any_scalar<T> tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>>) -> tensor<T, 3>;
+template <class V> requires(tensor_detail::range_traits<V>::rank > 0) tensor(const V&) -> tensor<typename tensor_detail::range_traits<V>::scalar, tensor_detail::range_traits<V>::rank>;
+template <any_scalar T> tensor(std::initializer_list<T>) -> tensor<scalar_t<T>, 1>;
+template <any_scalar T> tensor(std::initializer_list<std::initializer_list<T>>) -> tensor<scalar_t<T>, 2>;
+template <any_scalar T> tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>>) -> tensor<scalar_t<T>, 3>;
 
 TTENSOR_END
