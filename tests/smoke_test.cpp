@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 #include <ttensor/all.hpp>
 
 namespace tt = ttensor;
@@ -43,4 +44,14 @@ TEST_CASE_TEMPLATE("a long statement", T, float, double) {
   y = copy;
   right(y);
   right(kept);
+}
+
+TEST_CASE("error texts grow in place, also by themselves") {
+  const std::string name = "op";
+  tt::message a = tt::message("[") + name + ']';
+  const tt::message b = a + " got " + tt::to_message(5), c = "-> " + b;
+  a += a;
+  CHECK(std::string(a.c_str()) == "[op][op]");
+  CHECK(std::string(b.c_str()) == "[op] got 5");
+  CHECK(std::string(c.c_str()) == "-> [op] got 5");
 }

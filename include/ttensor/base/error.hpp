@@ -29,8 +29,11 @@ class message {
   message& operator+=(const message& m) { return append(m.c_str()), *this; }
   message& operator+=(const char* s) { return append(s), *this; }
   message& operator+=(char c);
-  friend message operator+(message a, const message& b) { return a += b, static_cast<message&&>(a); }
-  friend message operator+(message a, char b) { return a += b, static_cast<message&&>(a); }
+  // A text grows in the object that it began with: no temporary a part, which each would be destroyed in code of its own.
+  friend message&& operator+(message&& a, const message& b) { return static_cast<message&&>(a += b); }
+  friend message&& operator+(message&& a, const char* b) { return static_cast<message&&>(a += b); }
+  friend message&& operator+(message&& a, char b) { return static_cast<message&&>(a += b); }
+  friend message operator+(const message& a, const message& b) { return message(a) + b; }
 
  private:
   void append(const char* s) noexcept;  // without memory the text stays short
@@ -47,10 +50,11 @@ TTENSOR_BODY message& message::operator+=(char c) {
 TTENSOR_BODY void message::append(const char* s) noexcept {
   const std::size_t more = std::strlen(s);
   if (more == 0) return;
-  char* p = static_cast<char*>(std::realloc(text_, size_ + more + 1));
+  char* p = static_cast<char*>(std::malloc(size_ + more + 1));
   if (!p) return;
-  std::memcpy(p + size_, s, more + 1);
-  text_ = p;
+  if (size_) std::memcpy(p, text_, size_);
+  std::memcpy(p + size_, s, more + 1);  // s may be this text
+  std::free(std::exchange(text_, p));
   size_ += more;
 }
 TTENSOR_BODY message to_message(std::int64_t number) {
