@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <ttensor/all.hpp>
 #include <vector>
 
@@ -48,6 +49,58 @@ TEST_CASE("shifts shorter and longer than packs and than what is added at once, 
     products_of_shifted<float, 0, 1, 2>(n);
     products_of_shifted<float, 9, 0, 5, 6, 1, 33>(n);
   }
+}
+namespace {
+/// Neighbours of two arrays in one statement: each gradient of x(i) x(i + 1) is x(i - 1) + x(i + 1).
+template <class T, class U> void neighbours_of_two(int n) {
+  const auto f = [](const auto& x, const auto& y) {
+    const auto p = x(range(1, end)) * x(range(0, -1));
+    const auto q = y(range(1, end)) * y(range(0, -1));
+    return sum(real(p) + real(q));
+  };
+  const auto counting = [n]<class A>(std::type_identity<A>) {
+    tensor<A, 1> a(n);
+    for (int i = 0; i < n; ++i) a(i) = A(static_cast<float>(i * 7 % 11 - 5));
+    return a;
+  };
+  const auto x = counting(std::type_identity<T>{});
+  const auto y = counting(std::type_identity<U>{});
+  const auto [gx, gy] = tt::grad<0, 1>(f)(x, y);
+  int wrong = 0;
+  const auto check = [&](const auto& g, const auto& of) {
+    for (int i = 0; i < n; ++i) {
+      using A = std::remove_cvref_t<decltype(of(0))>;
+      const A left = i > 0 ? of(i - 1) : A(0), right = i + 1 < n ? of(i + 1) : A(0);
+      wrong += A(g(i)) != left + right;
+    }
+  };
+  check(gx, x);
+  check(gy, y);
+  CHECK_MESSAGE(wrong == 0, n, " elements");
+}
+}  // namespace
+TEST_CASE("shifted views of arrays of two element types") {
+  for (const int n : {50, 129, 400, 1000}) {
+    neighbours_of_two<double, float>(n);
+    neighbours_of_two<float, double>(n);
+    neighbours_of_two<std::complex<double>, double>(n);
+    neighbours_of_two<double, std::complex<float>>(n);
+  }
+}
+TEST_CASE("parts of a gradient in bfloat16 are rounded once more, not twice") {
+  const int n = 400;
+  const auto f = [](const auto& x) { return sum(square(x(range(1, end)) - 3.0 * x(range(0, -1)))); };
+  const tensor<tt::bfloat16, 1> x = tt::to<tt::bfloat16>(sin(tt::arange<double>(n)));
+  const auto g = tt::grad(f)(x);
+  int other = 0;
+  for (int i = 0; i < n; ++i) {
+    const auto rounded = [](float v) { return static_cast<float>(tt::bfloat16(v)); };
+    const auto at = [&](int k) { return static_cast<float>(x(k)); };
+    const auto part = [&](int k) { return 2 * (at(k + 1) - 3 * at(k)); };
+    const float before = i > 0 ? part(i - 1) : 0, after = i + 1 < n ? -3 * part(i) : 0, got = static_cast<float>(tt::bfloat16(g(i)));
+    other += got != rounded(before + rounded(after)) && got != rounded(after + rounded(before));
+  }
+  CHECK(other == 0);
 }
 TEST_CASE("a chained quadratic, whose parts are named twice") {
   for (const int n : {2, 3, 9, 10, 100, 129, 130, 1000}) {

@@ -100,6 +100,7 @@ struct back_run {
   index_t most = 0;         // packs from one carry to the next, or 0: no carry
 
   char* pack_of(char* of, int k) const { return of + (k - f.targets) * f.lanes * 16; }
+  char* apart_of(int i) const { return apart + i * apart_planes::packs * f.lanes * 16; }  // whatever their element types
   bool is_sum(int k) const { return c[k].step == 0; }  // the whole run adds to one element: summed in a pack first
   void open();
   void carry(index_t done);
@@ -134,9 +135,9 @@ TTENSOR_BODY void back_run::open() {
     if (last) {
       roles.of[t] = plane_roles::kept;
       roles.next[last - f.targets] = static_cast<unsigned char>(t);
-    } else if (near && !fresh.has(t) && apart && shifted < apart_planes::most && step[k] == f.lanes * f.bytes[k]) {
+    } else if (near && !fresh.has(t) && apart && shifted < apart_planes::most && step[k] == f.lanes * f.bytes[k] && f.bytes[k] > 2) {  // 2 bytes would be rounded twice
       roles.of[t] = plane_roles::stored;
-      p[k] = apart + shifted * apart_planes::packs * step[k];
+      p[k] = apart_of(shifted);
       shifted_plane[shifted++] = k;
       if (most == 0) most = apart_planes::packs;
     }
@@ -147,7 +148,7 @@ TTENSOR_BODY void back_run::carry(index_t done) {
     if (is_sum(k) && f.ops[k]->narrow) f.ops[k]->empty(pack_of(sums, k), pack_of(wide, k));
   for (int i = 0; i < shifted; ++i) {
     const int k = shifted_plane[i];
-    char* const from = apart + i * apart_planes::packs * step[k];
+    char* const from = apart_of(i);
     f.ops[k]->add(c[k].ptr + done * step[k], from, (p[k] - from) / f.bytes[k]);
     p[k] = from;
   }
