@@ -7,9 +7,9 @@ namespace run {
 
 /// Runs a kernel that writes its outputs along the one axis of n elements.
 void run_line(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n);
-/// Runs a kernel that adds to its outputs along the one axis of s.
+/// Runs a kernel that adds to its outputs along the one axis.
 void run_line_sum(nest& s, kernel k, const accumulation& a);
-void run_line_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
+void run_line_sum_of_rows(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n, const accumulation& a);
 
 #if defined(TTENSOR_BODY)
 /// Calls a kernel along one axis. Planes whose stride is not 0 or 1 pass through a buffer.
@@ -76,18 +76,17 @@ class line {
   bool adds_;
 };
 
-/// Runs a kernel that adds to its outputs along the one axis of s; long sums are the trees that sum_driver forms (sums.hpp).
+/// Runs a kernel that adds to its outputs along one axis of n elements; long sums are the trees that sum_driver forms (sums.hpp).
 class line_sum {
  public:
-  line_sum(const nest& s, const line& l, const accumulation& a) : s_(s), line_(l), sum_(a) {}
-  void run() const {
+  line_sum(const nest_plane* plane, int planes, const line& l, const accumulation& a) : plane_(plane), planes_(planes), line_(l), sum_(a) {}
+  void run(index_t n) const {
     char* ptr[max_planes];
-    const index_t n = s_.extent[0];
-    for (int p = 0; p < s_.planes; ++p) ptr[p] = s_.plane[p].ptr;
+    for (int p = 0; p < planes_; ++p) ptr[p] = plane_[p].ptr;
     if (n == 0) return;
     if (n <= longest_strided && n <= sum_.run) return line_.walk(ptr, n);
     bool strided = false, summed = false;
-    for (int p = 0; p < s_.planes; ++p) {
+    for (int p = 0; p < planes_; ++p) {
       strided = strided || line_.far(p);
       summed = summed || still(p);
     }
@@ -96,22 +95,23 @@ class line_sum {
   static constexpr index_t longest_strided = 8 * line::part;
 
  private:
-  bool still(int p) const { return s_.plane[p].how == access::output && s_.plane[p].stride[0] == 0; }
+  bool still(int p) const { return plane_[p].how == access::output && plane_[p].stride[0] == 0; }
   void cut(char* const* ptr, index_t n, index_t leaf) const {
     if (n <= leaf) return line_.walk(ptr, n);
     index_t at = leaf;
     while (2 * at < n) at *= 2;
     char* right[max_planes];
     alignas(16) char own[max_planes][16];
-    for (int p = 0; p < s_.planes; ++p) right[p] = still(p) ? own[p] : ptr[p] + at * s_.plane[p].stride[0] * s_.plane[p].bytes;
-    for (int p = 0; p < s_.planes; ++p)
+    for (int p = 0; p < planes_; ++p) right[p] = still(p) ? own[p] : ptr[p] + at * plane_[p].stride[0] * plane_[p].bytes;
+    for (int p = 0; p < planes_; ++p)
       if (still(p)) sum_.open(right + p, 1, p), p += sum_.group - 1;
     cut(ptr, at, leaf);
     cut(right, n - at, leaf);
-    for (int p = 0; p < s_.planes; ++p)
+    for (int p = 0; p < planes_; ++p)
       if (still(p)) sum_.merge(ptr + p, right + p, 1, p), p += sum_.group - 1;
   }
-  const nest& s_;
+  const nest_plane* plane_;
+  int planes_;
   const line& line_;
   const accumulation& sum_;
 };
@@ -120,8 +120,10 @@ TTENSOR_BODY void run_line(const nest_plane* plane, int planes, int lanes, rows_
   for (int p = 0; p < planes; ++p) ptr[p] = plane[p].ptr;
   if (n != 0) line(plane, planes, lanes, k, false).walk(ptr, n);
 }
-TTENSOR_BODY void run_line_sum(nest& s, kernel k, const accumulation& a) { line_sum(s, line(s.plane, s.planes, s.lanes, k), a).run(); }
-TTENSOR_BODY void run_line_sum_of_rows(nest& s, rows_kernel k, const accumulation& a) { line_sum(s, line(s.plane, s.planes, s.lanes, k, true), a).run(); }
+TTENSOR_BODY void run_line_sum(nest& s, kernel k, const accumulation& a) { line_sum(s.plane, s.planes, line(s.plane, s.planes, s.lanes, k), a).run(s.extent[0]); }
+TTENSOR_BODY void run_line_sum_of_rows(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n, const accumulation& a) {
+  line_sum(plane, planes, line(plane, planes, lanes, k, true), a).run(n);
+}
 #endif
 
 }  // namespace run

@@ -207,9 +207,12 @@ TTENSOR_BODY void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulatio
 
 /// A reduction made ready to run: through the planner, into the outputs that were set; after align().
 template <int F> TTENSOR_NOINLINE void sum_planned(statement_planes<F>& st, const accumulation& a) {
-  nest s = st.loops();
-  if constexpr (F == 1 && !has_threads) run_line_sum_of_rows(s, st.type.kernel, a);
-  else run_nest_sum_of_rows(s, st.type.kernel, a);
+  if constexpr (F == 1 && !has_threads) {
+    run_line_sum_of_rows(st.plane, st.type.planes, st.type.lanes, st.type.kernel, st.extent[0], a);
+  } else {
+    nest s = st.loops();
+    run_nest_sum_of_rows(s, st.type.kernel, a);
+  }
 }
 /// The same of all elements of planes that are all whole, to one element.
 template <int F> TTENSOR_NOINLINE void sum_flat(statement_planes<F>& st, const accumulation& a) {

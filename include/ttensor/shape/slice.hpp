@@ -62,23 +62,10 @@ constexpr index_t normalize_index(index_t i, index_t n, int axis, const char* op
   if (TTENSOR_UNLIKELY(i < -n || i >= n)) index_failure(op, i, n, axis);
   return i < 0 ? i + n : i;
 }
-struct slice_cursor {
-  int from = 0, to = 0;
-};
-template <int R, int Q> void slice_one(const layout_map<R>& m, layout_map<Q>& r, slice_cursor& c, int, all_t) {
-  r.extent[c.to] = m.extent[c.from];
-  r.stride[c.to++] = m.stride[c.from++];
-}
-template <int R, int Q> void slice_one(const layout_map<R>&, layout_map<Q>& r, slice_cursor& c, int, newaxis_t) {
-  r.extent[c.to] = 1;
-  r.stride[c.to++] = 0;
-}
-template <int R, int Q> void slice_one(const layout_map<R>& m, layout_map<Q>& r, slice_cursor& c, int rest, ellipsis_t) {
-  for (; rest > 0; --rest) slice_one(m, r, c, 0, all);
-}
-template <int R, int Q> void slice_one(const layout_map<R>& m, layout_map<Q>& r, slice_cursor& c, int, range s) {
+/// Axis To of a slice is what the range takes of axis From.
+template <int From, int To, int R, int Q> TTENSOR_INLINE void slice_range(const layout_map<R>& m, layout_map<Q>& r, const range& s) {
   if (s.step == 0) raise<index_error>("[slice] step 0; give a positive or negative step [TT-I02]");
-  const index_t n = m.extent[c.from];
+  const index_t n = m.extent[From];
   auto place = [&](index_t p, index_t fallback, index_t low, index_t high) {
     if (p == range::open) return fallback;
     if (p < 0) p += n;
@@ -88,25 +75,45 @@ template <int R, int Q> void slice_one(const layout_map<R>& m, layout_map<Q>& r,
   const index_t a = place(s.start, up ? 0 : n - 1, up ? 0 : -1, up ? n : n - 1);
   const index_t b = place(s.stop, up ? n : -1, up ? 0 : -1, up ? n : n - 1);
   const index_t count = up ? (b > a ? (b - a - 1) / s.step + 1 : 0) : (a > b ? 1 - (a - b - 1) / s.step : 0);  // of any step without overflow
-  if (count > 0) r.offset += a * m.stride[c.from];
-  r.extent[c.to] = count;
-  r.stride[c.to++] = count > 1 ? s.step * m.stride[c.from] : m.stride[c.from];
-  ++c.from;
+  if (count > 0) r.offset += a * m.stride[From];
+  r.extent[To] = count;
+  r.stride[To] = count > 1 ? s.step * m.stride[From] : m.stride[From];
 }
-template <int R, int Q, class I> requires is_index_v<I> void slice_one(const layout_map<R>& m, layout_map<Q>& r, slice_cursor& c, int, I i) {
-  r.offset += normalize_index(static_cast<index_t>(i), m.extent[c.from], c.from, "slice") * m.stride[c.from];
-  ++c.from;
+// Places are constants: a map that is indexed by anything else is kept in memory, and copied in pieces that wait for the stores before them.
+template <int From, int To, int Count, int R, int Q> TTENSOR_INLINE void slice_whole(const layout_map<R>& m, layout_map<Q>& r) {
+  if constexpr (Count > 0) {
+    r.extent[To] = m.extent[From];
+    r.stride[To] = m.stride[From];
+    slice_whole<From + 1, To + 1, Count - 1>(m, r);
+  }
+}
+template <int From, int To, int R, int Q> TTENSOR_INLINE void slice_axes(const layout_map<R>& m, layout_map<Q>& r) { slice_whole<From, To, R - From>(m, r); }
+template <int From, int To, int R, int Q, class A, class... B> TTENSOR_INLINE void slice_axes(const layout_map<R>& m, layout_map<Q>& r, const A& a, const B&... b) {
+  if constexpr (std::is_same_v<A, all_t>) {
+    slice_whole<From, To, 1>(m, r);
+    slice_axes<From + 1, To + 1>(m, r, b...);
+  } else if constexpr (std::is_same_v<A, newaxis_t>) {
+    r.extent[To] = 1;
+    r.stride[To] = 0;
+    slice_axes<From, To + 1>(m, r, b...);
+  } else if constexpr (std::is_same_v<A, ellipsis_t>) {
+    constexpr int count = R - From - consumed<B...>();
+    slice_whole<From, To, count>(m, r);
+    slice_axes<From + count, To + count>(m, r, b...);
+  } else if constexpr (std::is_same_v<A, range>) {
+    slice_range<From, To>(m, r, a);
+    slice_axes<From + 1, To + 1>(m, r, b...);
+  } else {
+    r.offset += normalize_index(static_cast<index_t>(a), m.extent[From], From, "slice") * m.stride[From];
+    slice_axes<From + 1, To>(m, r, b...);
+  }
 }
 /// The map of the sliced array. Axes that no argument names are kept whole.
-template <int R, class... A> auto slice(const layout_map<R>& m, const A&... a) {
+template <int R, class... A> TTENSOR_INLINE auto slice(const layout_map<R>& m, const A&... a) {
   static_assert(consumed<A...>() <= R, "ttensor: more indices than the array has axes");
   static_assert((std::is_same_v<A, ellipsis_t> + ... + 0) <= 1, "ttensor: at most one ellipsis in an index");
-  constexpr int Q = sliced_rank<R, A...>();
-  layout_map<Q> r{m.offset, {}, {}};
-  slice_cursor c;
-  const int rest = R - consumed<A...>();
-  (slice_one(m, r, c, rest, a), ...);
-  while (c.from < R) slice_one(m, r, c, 0, all);
+  layout_map<sliced_rank<R, A...>()> r{m.offset, {}, {}};
+  slice_axes<0, 0>(m, r, a...);
   return r;
 }
 }  // namespace shape
