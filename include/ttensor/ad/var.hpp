@@ -267,9 +267,10 @@ template <class T> class store<var<T>> {
   void set(index_t i, const S& v) { write(i, S(v)); }
   void set(index_t i, S&& v) { write(i, static_cast<S&&>(v)); }
   void zero() { cell_->value.zero(); }
-  TTENSOR_NOINLINE snapshot<S, false> bare() const {  // of many leaves in one tree
+  TTENSOR_NOINLINE snapshot<S, false> bare() const noexcept(depth_v<T> == 0) {  // of many leaves in one tree
     if (!cell_) return {};
-    return {cell_->value.bare(), token_ref(cell_->slot).release()};
+    if constexpr (depth_v<T> == 0) return {cell_->value.bare_owned(), token_ref(cell_->slot).release()};
+    else return {cell_->value.bare(), token_ref(cell_->slot).release()};
   }
   snapshot<S> snap() const {
     if (!cell_) return {};

@@ -46,7 +46,7 @@ class block_cache {
   // a few lines apart modulo a page, so those of one or two pages begin at the same place in theirs. Larger ones do not: transposes of
   // rows of a page would meet in the cache more often, and the wait is a smaller part of their time.
   static void* from_system(std::size_t bytes);
-  inline void* take(std::size_t& bytes);
+  void* take(std::size_t& bytes);
   inline void give(void* p, std::size_t bytes) noexcept;
   void trim() noexcept;
 
@@ -70,7 +70,7 @@ TTENSOR_BODY void* block_cache::from_system(std::size_t bytes) {
   if (::posix_memalign(&p, bytes < page || bytes > 2 * page + 1024 ? heap_alignment : page, bytes) != 0) throw_bad_alloc();  // aligned_alloc would want whole pages
   return p;
 }
-inline void* block_cache::take(std::size_t& bytes) {
+TTENSOR_BODY void* block_cache::take(std::size_t& bytes) {
   if (TTENSOR_UNLIKELY(bytes > largest)) throw_bad_alloc();
   const int c = class_of(bytes);
   bytes = bytes_of(c);
