@@ -178,6 +178,26 @@ TEST_CASE("pow: errors in ulp along x^y for fixed y and for fixed x; special val
     }
 }
 
+TEST_CASE_TEMPLATE("pow: whole exponents up to 3 are products, beside any others", T, float, double) {
+  constexpr int n = tt::native_width_v<T>;
+  const T inf = std::numeric_limits<T>::infinity(), tiny = std::numeric_limits<T>::denorm_min();
+  const T bases[] = {T(1.1), T(-0.3), T(0), T(-0.0), inf, -inf, T(1e30), T(-1e-30), tiny, T(7) / 3, T(-12345.678)};
+  const T exponents[] = {1, 2, 3, T(2.5), 4, -1, 0, T(0.5), T(-2)};
+  for (const T b : bases)
+    for (int first = 0; first < 9; ++first) {
+      T x[n], y[n], z[n];
+      for (int i = 0; i < n; ++i) x[i] = b, y[i] = exponents[(first + i) % 9];
+      fn::pow(tt::pack<T, n>::load(x), tt::pack<T, n>::load(y)).store(z);
+      for (int i = 0; i < n; ++i) CHECK(same(z[i], fn::pow(x[i], y[i])));
+      const T all = fn::pow(tt::pack<T, n>(b), tt::pack<T, n>(exponents[first]))[n - 1];
+      CHECK(same(all, fn::pow(b, exponents[first])));
+    }
+  for (T x = T(-2); x < 2; x += T(0.00713)) {
+    CHECK(fn::pow(x, T(1)) == x);
+    CHECK(fn::pow(x, T(2)) == x * x);
+    CHECK(ulp(fn::pow(x, T(3)), static_cast<long double>(x) * x * x) <= 1.5);
+  }
+}
 template <class T> void pow_of_far_exponents(double largest) {
   constexpr int n = tt::native_width_v<T>;
   random_state next;
