@@ -237,3 +237,44 @@ double slope() {
 tt::tensor<double, 2> matrix(const std::vector<double>& v) { return tt::tensor<double, 2>(v); }
 // twin:
 tt::tensor<double, 2> matrix(const std::vector<double>& v) { return tt::view(v, {2, 3}); }
+
+// case: a_list_narrows
+// expect: narrowing is never implicit
+#include <list>
+tt::tensor<float, 1> narrowed(const std::list<double>& v) { return tt::tensor<float, 1>(v); }
+// twin:
+#include <list>
+tt::tensor<float, 1> narrowed(const std::list<double>& v) { return tt::to<float>(tt::tensor<double, 1>(v)); }
+
+// case: rows_of_integers_narrow
+// expect: narrowing is never implicit
+tt::tensor<int, 2> narrowed(const std::vector<std::vector<std::int64_t>>& v) { return tt::tensor<int, 2>(v); }
+// twin:
+tt::tensor<std::int64_t, 2> narrowed(const std::vector<std::vector<int>>& v) { return tt::tensor<std::int64_t, 2>(v); }
+
+// case: a_mask_is_no_condition
+// expect: an array is no condition
+bool same(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) {
+  if (x == y) return true;
+  return false;
+}
+// twin:
+bool same(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) {
+  if (tt::all(x == y)) return true;
+  return false;
+}
+
+// case: elements_of_an_expression_in_a_loop
+// expect: an expression has no elements before it is evaluated
+double total(const tt::tensor<double, 1>& x) {
+  double s = 0;
+  for (double v : x + x) s += v;
+  return s;
+}
+// twin:
+double total(const tt::tensor<double, 1>& x) {
+  double s = 0;
+  const auto twice = tt::eval(x + x);
+  for (double v : twice) s += v;
+  return s;
+}

@@ -202,6 +202,29 @@ TEST_CASE("a tensor of containers in containers") {
   CHECK(tt::all(tt::grad(f)(tt::tensor<double, 1>{3, 5}) == tt::tensor<double, 1>{35, 12}));
 }
 
+TEST_CASE("braces written through views, shapes printed, sizes of expressions") {
+  tt::tensor<double, 2> m(3, 4);
+  m(0) = {1, 2, 3, 4};
+  m(tt::range(1, 3), tt::range(0, 2)) = {{5, 6}, {7, 8}};
+  CHECK(tt::all(m == tt::tensor<double, 2>{{1, 2, 3, 4}, {5, 6, 0, 0}, {7, 8, 0, 0}}));
+  auto column = m(tt::all, 3);
+  column = {-1, -2, -3};
+  CHECK((m(0, 3) == -1 && m(2, 3) == -3));
+  CHECK_THROWS_AS((m(0) = {1, 2, 3}), tt::shape_error);
+  CHECK(m(0, 0) == 1);
+  std::ostringstream text;
+  text << m.shape() << column.shape() << tt::dims<0>{};
+  CHECK(text.str() == "(3,4)(3,)()");
+  const auto e = m + m;
+  CHECK((e.size() == 12 && e.extent(-1) == 4));
+  CHECK_THROWS_AS((void)e.extent(2), tt::axis_error);
+  CHECK(tt::all(tt::arange(0, 1, 0.25) == tt::tensor<double, 1>{0, 0.25, 0.5, 0.75}));
+  CHECK(tt::all(tt::full({2}, 1.5) == tt::tensor<double, 1>{1.5, 1.5}));
+  CHECK(tt::all(tt::normal<double>(tt::rng(3), 2, 2) == tt::normal<double>(tt::rng(3), {2, 2})));
+  CHECK(tt::all(tt::uniform<float>(tt::rng(3), 4) == tt::uniform<float>(tt::rng(3), {4})));
+  CHECK(permute(tt::tensor<double, 0>(2.0))() == 2);
+}
+
 TEST_CASE("element type and rank of a tensor deduced") {
   const tt::tensor a{{1.0, 2.0}, {3.0, 4.0}};
   const tt::tensor copy = a, twice = a * 2;

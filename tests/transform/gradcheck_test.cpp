@@ -83,3 +83,34 @@ TEST_CASE("wrong derivatives, and derivatives that are no numbers") {
   CHECK(text.str().find("3 x 3 derivatives DIFFER") != std::string::npos);
   CHECK(tt::gradcheck([](const auto& v) { return bent_sine(v, 1.0); }, x));
 }
+
+namespace {
+/// x / (1 + exp(-b x)), in the functions and operators of any generic code.
+struct swish_op : tt::real_elementwise<2> {
+  static constexpr const char* name = "swish";
+  static constexpr unsigned reads(int) { return 7u; }
+  template <class X, class B> static constexpr auto primal(const X& x, const B& b) {
+    using std::exp;
+    return x / (1 + exp(-b * x));
+  }
+  template <class X, class B, class Y> static constexpr auto partials(const X& x, const B& b, const Y& y) {
+    using std::exp;
+    const auto s = 1.0 / (1.0 + exp(-b * x));
+    return tt::grads{s + b * y * (1.0 - s), x * y * (1.0 - s)};
+  }
+};
+template <class X, class B> auto swish(const X& x, const B& b) { return tt::apply<swish_op>(x, b); }
+}  // namespace
+TEST_CASE("an operator whose rule is written as any code is") {
+  const tt::tensor<double, 1> x{-1.5, 0, 0.25, 2, 3}, b{0.5, 1, 1.5, 2, -1};
+  const tt::tensor<double, 1> y = swish(x, b);
+  for (int i = 0; i < 5; ++i) CHECK(y(i) == doctest::Approx(x(i) / (1 + std::exp(-b(i) * x(i)))).epsilon(1e-14));
+  CHECK(tt::gradcheck([](const auto& x, const auto& b) { return swish(x, b); }, x, b));
+  const auto slope = [](double v) {  // of b = 1, and its own slope
+    const double s = 1 / (1 + std::exp(-v));
+    return std::pair{s * (1 + v * (1 - s)), s * (1 - s) * (2 + v * (1 - 2 * s))};
+  };
+  const auto h = tt::hessian([](const auto& x) { return sum(swish(x, 1.0)); })(x);
+  for (int i = 0; i < 5; ++i) CHECK(h(i, i) == doctest::Approx(slope(x(i)).second).epsilon(1e-13));
+  CHECK(tt::grad([](auto v) { return swish(v, 1.0); })(0.7) == doctest::Approx(slope(0.7).first).epsilon(1e-14));
+}

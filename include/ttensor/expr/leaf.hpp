@@ -61,12 +61,17 @@ template <int R> struct plane {
 /// borrowed(), one for which this one holds; each_hold(f), f(mem::hold&) for every hold that somebody else counts.
 template <class S, bool Owns = true> struct snapshot;
 
-/// Leaf of an expression: sees the elements as they were when the expression was built.
 /// What reading an element of an expression says.
 template <int N> auto& no_elements() {  // auto: so that the sentence comes before what follows from it
   static_assert(N < 0, "ttensor: an expression has no elements before it is evaluated: write eval(e)(i), or name a tensor for it");
   return *static_cast<double*>(nullptr);
 }
+/// What `if` says of arrays.
+template <int N> bool no_condition() {
+  static_assert(N < 0, "ttensor: an array is no condition: write if (tt::all(x == y)) or if (tt::any(x > 0)), where(mask, a, b) for every element");
+  return false;
+}
+/// Leaf of an expression: sees the elements as they were when the expression was built.
 template <class S, int R, bool Owns = true> struct leaf {
   using ttensor_expression = void;
   using scalar = S;

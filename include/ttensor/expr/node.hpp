@@ -161,6 +161,11 @@ template <class E> struct owned : expr::root, E {
   template <class V> requires(!std::is_convertible_v<V, owned>) void operator=(V&&) {
     static_assert(sizeof(V) == 0, "ttensor: an auto variable that was given an expression has that expression's type and takes no other; begin with auto d = eval(...), or tensor<T, R> d = ...");
   }
+  index_t size() const { return shape::size(this->shape()); }
+  index_t extent(index_t axis) const { return this->shape()[shape::normalize_axis(axis, E::rank, "extent")]; }
+  template <int N = 1> auto* begin() const { return &no_elements<N>(); }
+  template <int N = 1> auto* end() const { return &no_elements<N>(); }
+  template <int N = 1> explicit operator bool() const requires(E::rank > 0) { return no_condition<N>(); }
   /// Drops what it holds: it was used up.
   TTENSOR_INLINE void give_up() { const owned gone(static_cast<owned&&>(*this)); }
   /// The same of a tree in memory.

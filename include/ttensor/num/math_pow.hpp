@@ -106,7 +106,8 @@ TTENSOR_INLINE V pow_of_float(V x, V y) {
 
 // x^1, x^2 and x^3 as products, whatever the exponents of neighbouring lanes are; V of double.
 template <class V, class F> TTENSOR_INLINE V product_or(V x, V y, const F& power) {
-  const auto two = y == V(2), three = y == V(3), few = two | three | (y == V(1));
+  const auto two = y == V(2), three = y == V(3);
+  const auto few = two | three | (y == V(1));
   const V xx = rounded(x * x), product = select(two, xx, select(three, rounded(xx * x), x));
   if (all_lanes(few)) return product;
   const V p = power(x, y);

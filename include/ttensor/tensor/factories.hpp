@@ -38,6 +38,7 @@ template <class T, std::size_t R> tensor<T, static_cast<int>(R)> ones(const inde
 template <class T, std::size_t R, any_scalar V = T> tensor<T, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) {
   return factory_detail::filled<T>(shape::listed(n), tensor_detail::weak_scalar<T>(v));
 }
+template <std::size_t R, number V> tensor<V, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) { return factory_detail::filled<V>(shape::listed(n), v); }
 template <class T, int R, any_scalar V = T> tensor<T, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<T>(e, tensor_detail::weak_scalar<T>(v)); }
 /// Elements are whatever the memory held: for outputs that are written at once.
 template <class T, int R> tensor<T, R> uninitialized(const dims<R>& e) { return {store<T>::make(shape::elements(e)), e}; }
@@ -68,6 +69,11 @@ template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   return t;
 }
 template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
+/// Of several types: in the type that they promote to.
+template <class A, class B, class C = A> requires(number<A> && number<B> && number<C> && !(std::is_same_v<A, B> && std::is_same_v<A, C>)) auto arange(A start, B stop, C step = C(1)) {
+  using T = promote_t<promote_t<A, B>, C>;
+  return arange<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step));
+}
 namespace factory_detail {
 template <class T> tensor<T, 1> between(T a, T b, index_t n) {
   if constexpr (is_integer_v<T>) {

@@ -10,11 +10,12 @@ TTENSOR_BEGIN
 
 /// What our operators take: an array, an expression, a scalar of a transform, an element proxy.
 template <class A> concept operand = array_like<A> || scalar_kind<A> || element_proxy<A>;
-template <class A> concept operand_or_number = operand<A> || number<std::remove_cvref_t<A>>;
+template <class A> concept lanes = is_pack_v<std::remove_cvref_t<A>>;  // in the rule of an operator
+template <class A> concept operand_or_number = operand<A> || number<std::remove_cvref_t<A>> || lanes<A>;
 
 /// What functions take: half and bfloat16 also where the C++ library has the function, which it has not for them.
 template <class A> concept short_float = detail::is_short_float<std::remove_cvref_t<A>>;
-template <class A> concept function_operand = operand<A> || short_float<A>;
+template <class A> concept function_operand = operand<A> || short_float<A> || lanes<A>;
 template <class A> concept function_operand_or_floating = function_operand<A> || std::is_floating_point_v<std::remove_cvref_t<A>>;
 
 /// apply<Op>; where that builds a node, without a call of it, which would be compiled for every operator of a statement.

@@ -110,6 +110,8 @@ template <class A> requires(array_like<A> || scalar_kind<A> || element_proxy<A>)
   } else if constexpr (array_object<A>) return print_detail::leaf_text(leaf<scalar_t<A>, rank_v<A>>{a.elements().snap(), a.map()});
   else return print_detail::leaf_text(array_detail::as_array(a));
 }
+/// A shape: (2,3)
+template <int R> std::string to_string(const dims<R>& shape) { return shape::text(shape).c_str(); }
 namespace print_detail {
 template <class O> concept character_stream = requires(O& o) { typename O::char_type; typename O::traits_type; };
 }
@@ -117,6 +119,10 @@ template <class O> concept character_stream = requires(O& o) { typename O::char_
 template <print_detail::character_stream O, class A> requires(array_like<A> || scalar_kind<A> || (element_proxy<A> && !std::is_arithmetic_v<scalar_t<A>>)) O& operator<<(O& o, const A& a) {
   if constexpr (number<scalar_t<A>> && element_proxy<A>) o << a.get();
   else o << to_string(a);
+  return o;
+}
+template <print_detail::character_stream O, int R> O& operator<<(O& o, const dims<R>& shape) {
+  o << to_string(shape);
   return o;
 }
 

@@ -97,6 +97,7 @@ template <class T, int R, class L> auto uniform(const basic_rng<L>& key, const d
     });
 }
 template <class T, std::size_t R, class L> auto uniform(const basic_rng<L>& key, const index_t (&n)[R]) { return uniform<T>(key, shape::listed(n)); }
+template <class T, class L, class... I> requires(sizeof...(I) > 0 && (shape::is_index_v<I> && ...)) auto uniform(const basic_rng<L>& key, I... n) { return uniform<T>(key, {static_cast<index_t>(n)...}); }
 /// One number.
 template <class T, class L> auto uniform(const basic_rng<L>& key) {
   const auto one = uniform<T>(key, dims<1>{{1}});
@@ -117,6 +118,7 @@ template <class T, int R, class L> auto normal(const basic_rng<L>& key, const di
     });
 }
 template <class T, std::size_t R, class L> auto normal(const basic_rng<L>& key, const index_t (&n)[R]) { return normal<T>(key, shape::listed(n)); }
+template <class T, class L, class... I> requires(sizeof...(I) > 0 && (shape::is_index_v<I> && ...)) auto normal(const basic_rng<L>& key, I... n) { return normal<T>(key, {static_cast<index_t>(n)...}); }
 /// One number.
 template <class T, class L> auto normal(const basic_rng<L>& key) {
   const auto one = normal<T>(key, dims<1>{{1}});

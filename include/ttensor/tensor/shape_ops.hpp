@@ -49,14 +49,14 @@ template <array_like A> auto transpose(A&& a) {
   });
 }
 /// permute(x, 2, 0, 1), permute(x, {2, 0, 1}): axis d of the result is the d-th named axis of x.
-template <array_like A, std::size_t Q> auto permute(A&& a, const index_t (&order)[Q]) {
+template <array_like A, std::integral... I> auto permute(A&& a, I... order) {
   constexpr int R = rank_v<A>;
-  static_assert(Q == R, "ttensor: permute names every axis once");
-  return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) { return view_detail::permuted(m, order, "permute"); });
+  static_assert(sizeof...(I) == R, "ttensor: permute names every axis once");
+  const index_t v[] = {static_cast<index_t>(order)..., 0};  // rank 0 has no axis
+  return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) { return view_detail::permuted(m, v, "permute"); });
 }
-template <array_like A, std::integral... I> requires(sizeof...(I) > 0) auto permute(A&& a, I... order) {
-  const index_t v[] = {static_cast<index_t>(order)...};
-  return permute(static_cast<A&&>(a), v);
+template <array_like A, std::size_t Q> auto permute(A&& a, const index_t (&order)[Q]) {
+  return [&]<std::size_t... D>(std::index_sequence<D...>) { return permute(static_cast<A&&>(a), order[D]...); }(std::make_index_sequence<Q>{});
 }
 template <array_like A> auto moveaxis(A&& a, index_t from, index_t to) {
   constexpr int R = rank_v<A>;

@@ -72,8 +72,8 @@ template <class S> struct statement_rule {
   template <int R, class E> static void assign_region(store<S>& out, const layout_map<R>& m, const E& e) { eval_detail::run_region_values<S>(out, m, e); }
 };
 
-/// Are the elements of a leaf all that its blocks hold, in order, for every example too?
-template <class S, int R> bool fills_its_blocks(const leaf<S, R>& l) {
+/// Do the elements of a leaf stand at the beginning of its blocks, in order, for every example too?
+template <class S, int R> bool begins_its_blocks(const leaf<S, R>& l) {
   const index_t n = shape::size(l.map.extent);
   bool fills = l.map.offset == 0 && shape::is_row_major(l.map.extent, l.map.stride);
   l.data.planes([&]<class T, int B>(std::type_identity<T>, const T* base, const dims<B>& e, const dims<B>& s, mem::block* holder) {
@@ -83,10 +83,10 @@ template <class S, int R> bool fills_its_blocks(const leaf<S, R>& l) {
   });
   return fills;
 }
-/// The elements of a leaf as a value of their own: shared (copy on write) where they fill their blocks, else copied.
+/// The elements of a leaf as a value of their own: shared (copy on write) where they begin their blocks, else copied.
 template <class S, int R> store<S> store_of(const leaf<S, R>& l) {
   if constexpr (!has_var_v<S>)
-    if (fills_its_blocks(l)) return store<S>::over(l.data, shape::size(l.map.extent));
+    if (begins_its_blocks(l)) return store<S>::over(l.data, shape::size(l.map.extent));
   return statement_rule<S>::evaluate(l, l.map.extent);
 }
 

@@ -108,6 +108,9 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
     assign(v);
     return *this;
   }
+  /// Elements in braces: a(0) = {1, 2, 3}.
+  const view_of& operator=(const tensor_detail::nested_t<T, R>& l) const requires(R > 0) { return *this = tensor<T, R>(l); }
+  view_of& operator=(const tensor_detail::nested_t<T, R>& l) requires(R > 0) { return *this = tensor<T, R>(l); }
   view_of& operator=(const view_of& v) {
     static_cast<const view_of&>(*this) = v;
     return *this;
@@ -181,14 +184,14 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     if constexpr (depth_v<U> == 0) {
       take(tensor_detail::as_elem<S>(view_of<const U, 1>(store<U>::borrowed(const_cast<U*>(v.data()), extent_[0]), map())));
     } else {
-      tensor_detail::check_assignable<S, U>();
+      tensor_detail::check_assignable<S, tensor<U, R>>();
       store_ = store<S>::make(extent_[0]);
       for (index_t i = 0; i < extent_[0]; ++i) store_.set(i, v.data()[i]);
     }
   }
   /// A copy of other containers, and of containers in containers, std::vector<std::vector<double>>, one axis each; shape_error for rows of unequal length.
   template <class V> requires(R > 0 && tensor_detail::range_traits<V>::rank == R && !tensor_detail::contiguous<const V>) explicit tensor(const V& rows) : extent_{} {
-    tensor_detail::check_assignable<S, typename tensor_detail::range_traits<V>::scalar>();
+    tensor_detail::check_assignable<S, tensor<typename tensor_detail::range_traits<V>::scalar, R>>();
     fill(rows);
   }
   template <class V> requires(R > 0 && tensor_detail::range_traits<V>::rank > 0 && tensor_detail::range_traits<V>::rank != R)

@@ -67,7 +67,7 @@ template <class M, class T> inline constexpr bool takes_v = [] {
 }();
 /// A leaf of R axes: a tensor, or the scalar itself.
 template <class S, int R> struct leaf_of_rank {
-  static_assert(R >= 0, "ttensor: vmap maps over an axis, and this argument has none; pass in_axes<none> or in_axes_tree(none) for it");
+  static_assert(R >= 0, "ttensor: vmap maps over an axis, and this argument has none; pass in_axes<none> or in_axes_tree(none) for it, a container of numbers as view(v) or tensor(v)");
   using type = tensor<S, (R < 0 ? 0 : R)>;  // a tensor of rank -1 has errors of its own
 };
 template <class S> struct leaf_of_rank<S, 0> { using type = S; };

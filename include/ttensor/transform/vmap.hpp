@@ -260,7 +260,7 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
     constexpr int count = static_cast<int>(sizeof...(A));
     static_assert((vmap_detail::maps_v<vmap_detail::entry_t<in, I, count>> || ...), "ttensor: vmap needs at least one mapped argument; in_axes are all none");
     constexpr bool fits = !(vmap_detail::lacks_axis<vmap_detail::entry_t<in, I, count>, A>() || ...);
-    static_assert(fits, "ttensor: vmap maps over an axis, and this argument has none; pass in_axes<none> or in_axes_tree(none) for it");
+    static_assert(fits, "ttensor: vmap maps over an axis, and this argument has none; pass in_axes<none> or in_axes_tree(none) for it, a container of numbers as view(v) or tensor(v)");
     using Forced = options::forced_chain<O...>;
     if constexpr (!fits) {  // as if it had been none, so that nothing follows the sentence
       return vmap_function<F, type_list<in_axes_tree_t<vmap_detail::axis_if_any_t<vmap_detail::entry_t<in, I, count>, A>...>, out_axes_t<out>>>{f}(a...);
