@@ -3,6 +3,7 @@
 #include "arrays_workloads.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
 #include <ttensor/tensor.hpp>
 #if !defined(TTENSOR_NO_SIMD)
@@ -198,6 +199,25 @@ template <class T> void floors(std::size_t n, double tol) {
       return &r;
     };
   });
+  add<T>("cube", n, "hand_loop", tol, [=] {
+    return [=, x = in_x<T>(n), d = buffer<T>(n)]() mutable -> const T* {
+      const T* px = x.data();
+      T* __restrict pd = d.data();
+#pragma GCC ivdep
+      for (std::size_t i = 0; i < n; ++i) pd[i] = px[i] * px[i] * px[i];
+      return pd;
+    };
+  });
+  add<T>("complex", n, "hand_loop", tol, [=] {  // as the standard library multiplies: parts that are both NaN are looked at again
+    return [=, a = in_a<T>(n), b = in_b<T>(n), c = in_c<T>(n), d = buffer<T>(n)]() mutable -> const T* {
+      const auto* pa = reinterpret_cast<const std::complex<T>*>(a.data());
+      const auto* pb = reinterpret_cast<const std::complex<T>*>(b.data());
+      const auto* pc = reinterpret_cast<const std::complex<T>*>(c.data());
+      auto* pd = reinterpret_cast<std::complex<T>*>(d.data());
+      for (std::size_t i = 0; i < n / 2; ++i) pd[i] = pa[i] * pb[i] + pc[i];
+      return d.data();
+    };
+  });
   add<T>("A9", n, "hand_loop", tol, [=] {
     return [=, x = in_x<T>(n), d = buffer<T>(n)]() mutable -> const T* {
       const T* px = x.data();
@@ -350,6 +370,19 @@ template <class T> void ours(std::size_t n, double tol) {
     return [x = array(in_x<T>(n), n), z = array(in_z<T>(n), n), s = T(0)]() mutable -> const T* {
       s = sum((x - z) * (x - z));
       return &s;
+    };
+  });
+  add<T>("cube", n, "ttensor", tol, [=] {
+    return [x = array(in_x<T>(n), n), y = array(buffer<T>(n), n)]() mutable {
+      y = pow(x, 3);
+      return elements(y);
+    };
+  });
+  add<T>("complex", n, "ttensor", tol, [=] {
+    const auto numbers = [n](const buffer<T>& v) { return tt::tensor<std::complex<T>, 1>(tt::view(reinterpret_cast<const std::complex<T>*>(v.data()), {static_cast<tt::index_t>(n / 2)})); };
+    return [a = numbers(in_a<T>(n)), b = numbers(in_b<T>(n)), c = numbers(in_c<T>(n)), y = numbers(buffer<T>(n))]() mutable {
+      y = a * b + c;
+      return reinterpret_cast<const T*>(std::as_const(y).data());
     };
   });
   add<T>("A9", n, "ttensor", tol, [=] {

@@ -103,6 +103,13 @@ template <class T> expected<T> reference(const std::string& row, std::size_t n) 
     r.assign(sum_square, 0);
     for (std::size_t i = 0; i < sum_square * sum_square; ++i) r[row == "A8rows" ? i / sum_square : i % sum_square] += d(x[i]);
     return {r, 100};
+  } else if (row == "cube") {
+    each(n, [&, x = in_x<T>(n)](std::size_t i) { return d(x[i]) * d(x[i]) * d(x[i]); });
+  } else if (row == "complex") {  // n / 2 numbers: a b + c
+    each(n, [&, a = in_a<T>(n), b = in_b<T>(n), c = in_c<T>(n)](std::size_t i) {
+      const std::size_t k = i / 2 * 2;
+      return i % 2 == 0 ? d(a[k]) * d(b[k]) - d(a[k + 1]) * d(b[k + 1]) + d(c[i]) : d(a[k]) * d(b[k + 1]) + d(a[k + 1]) * d(b[k]) + d(c[i]);
+    });
   } else if (row == "A9") {
     each(n, [&, x = in_x<T>(n)](std::size_t i) { return x[i] > 0 ? d(x[i]) : 0.1 * d(x[i]); });
   }

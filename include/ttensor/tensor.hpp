@@ -1,5 +1,8 @@
 // Arrays without derivatives: tensors, views, expressions, reductions.
 #pragma once
+#if (defined(_GLIBCXX_COMPLEX) || defined(_LIBCPP_COMPLEX)) && !defined(TTENSOR_OPERATORS_DEFINED)  // programs that use <complex> have it as an element type
+#include "num/complex.hpp"
+#endif
 #include "tensor/operators.hpp"
 #include "tensor/factories.hpp"
 #include "tensor/reductions.hpp"

@@ -278,3 +278,10 @@ double total(const tt::tensor<double, 1>& x) {
   for (double v : twice) s += v;
   return s;
 }
+
+// case: elements_that_are_no_numbers
+// expect: this element type is no number
+struct money { double value; };
+tt::tensor<money, 1> account() { return {}; }
+// twin:
+tt::tensor<double, 1> account() { return {}; }

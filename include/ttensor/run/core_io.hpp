@@ -1,6 +1,6 @@
 // Packs in and out of planes: how a loop loads and stores one core scalar (a number, or nested duals of numbers).
 #pragma once
-#include "../expr/sweep.hpp"
+#include "../ops/family.hpp"
 #include "../num/pack.hpp"
 #include "driver.hpp"
 
@@ -52,8 +52,10 @@ template <class C> struct core_elem { using type = C; };
 template <class T, int K> struct core_elem<dual<T, K>> : core_elem<T> {};
 template <class C> struct core_elem<uniform<C>> : core_elem<C> {};
 
-/// Lanes of a statement: the register width of its narrowest 4- or 8-byte element.
+template <class C> inline constexpr bool has_complex_v = is_complex_v<typename core_elem<C>::type>;
+/// Lanes for elements: the register width of the narrowest one of 4 or 8 bytes; 1 for complex numbers, which no register holds.
 template <class... C> constexpr int lanes_of() {
+  if constexpr (sizeof...(C) > 0 && (has_complex_v<C> && ...)) return 1;
   std::size_t narrow = 8;
   auto one = [&](std::size_t bytes, bool is_bool) {
     if (is_bool) return;
@@ -62,6 +64,9 @@ template <class... C> constexpr int lanes_of() {
   (one(sizeof(compute_t<typename core_elem<C>::type>), std::is_same_v<typename core_elem<C>::type, bool>), ...);
   return narrow == 4 ? native_width_v<float> : native_width_v<double>;
 }
+
+/// Lanes of a statement. Several complex numbers at a time are copied to and fro; only functions, which real operands have registers for, are worth that.
+template <class Prog, class... C> constexpr int lanes_for() { return (has_complex_v<C> || ...) && !any_function(Prog{}) ? 1 : lanes_of<C...>(); }
 
 /// What a kernel that runs rows needs to know of a plane at run time.
 struct plane_facts {

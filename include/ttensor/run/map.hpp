@@ -14,7 +14,7 @@ template <class Op> inline constexpr bool is_costly = is_function_v<Op> || std::
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel. Rows: the statement has
 /// several axes, so that leaves may be constant along a row. Streams: long results are written past the caches.
 template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map_kernel {
-  static constexpr int N = lanes_of<Out, L...>();
+  static constexpr int N = lanes_for<Prog, Out, L...>();
   using table = plane_table<Out, L...>;
   using leaves = leaf_set<N, L...>;
   using sweeper = sweep<Prog, typename leaves::list>;

@@ -35,7 +35,7 @@ template <class Prog> inline constexpr int chains_of = Prog::length <= 12 ? 4 : 
 /// Chains: chains_of the statement as written, also where Prog has its names merged.
 /// `launch` is a run::rows_kernel.
 template <class Prog, int Chains, class Red, bool Columns, class Out, class... L> struct reduce_kernel {
-  static constexpr int N = lanes_of<Out, L...>();
+  static constexpr int N = lanes_for<Prog, Out, L...>();
   using table = plane_table<Out, L...>;
   using leaves = leaf_set<N, L...>;
   using uniforms = typename leaves::uniforms;

@@ -147,6 +147,8 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
 
 template <class S, auto Shape, class Space, class Layout>
 class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape::rank_of<Shape>()> {
+  static_assert(any_scalar<S>, "ttensor: this element type is no number. For std::complex include <ttensor/num/complex.hpp>, <ttensor/all.hpp> or <complex> before all other headers of "
+                               "ttensor; other types become numbers by a specialisation of number_traits");
   static constexpr int R = shape::rank_of<Shape>();
   using base = array_interface<tensor, S, R>;
 
