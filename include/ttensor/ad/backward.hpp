@@ -325,7 +325,7 @@ TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base
 }
 TTENSOR_BODY void leaf_noter::hold(saved_value& s, index_t* to, mem::block* holder, int bytes, const leaf_axes& a) const {
   mem::block_ref& keep = r.keep[&s - r.value];
-  index_t n = 1, i[run::max_rank]{}, stride[run::max_rank];
+  index_t n = 1, stride[run::max_rank];
   for (int d = a.count - 1; d >= 0; --d) {
     stride[d] = n;
     n *= a.extent[d];
@@ -339,13 +339,7 @@ TTENSOR_BODY void leaf_noter::hold(saved_value& s, index_t* to, mem::block* hold
     written->copied += size;
   }
   const mem::cell_ref copy(size);
-  char* next = static_cast<char*>(copy.data());
-  for (index_t k = 0; k < n; ++k, next += bytes) {
-    index_t at = 0;
-    for (int d = 0; d < a.count; ++d) at += i[d] * a.stride[d];
-    std::memcpy(next, static_cast<const char*>(s.ptr) + at * bytes, static_cast<std::size_t>(bytes));
-    for (int d = a.count - 1; d >= 0 && ++i[d] == a.extent[d]; --d) i[d] = 0;
-  }
+  if (n) run::nest_detail::copy_array(bytes, static_cast<char*>(copy.data()), static_cast<const char*>(s.ptr), a.extent, a.stride, a.count);
   s.ptr = copy.data();
   keep = copy.value();
   align(to, {a.extent, stride, a.count, a.batch}, 0);

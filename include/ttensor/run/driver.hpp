@@ -55,7 +55,6 @@ class driver {
   // A strided input that is read again and again, because it stands still along other axes, is gathered once and not with every tile.
   TTENSOR_NOINLINE void gather_repeated() {
     constexpr index_t least = 4, most = index_t(1) << 17;  // times that it is read; bytes
-    const int in = s_.rank - 1;
     index_t bytes[max_planes], need = 0;
     for (int p = 0; p < s_.planes; ++p) {
       const nest_plane& q = s_.plane[p];
@@ -70,22 +69,13 @@ class driver {
     for (int p = 0; p < s_.planes; ++p) {
       if (bytes[p] == 0) continue;
       nest_plane& q = s_.plane[p];
-      index_t i[max_rank]{};
-      const char* from = q.ptr;
+      index_t own[max_rank], next = 1;
+      for (int d = 0; d < s_.rank; ++d) own[d] = q.stride[d] == 0 ? 1 : s_.extent[d];
+      nest_detail::copy_array(q.bytes, to, q.ptr, own, q.stride, s_.rank);
       q.ptr = to;
-      for (int d = in; d >= 0;) {  // row by row; d: the axis that moves on
-        nest_detail::copy_elements(q.bytes, to, q.bytes, from, q.stride[in] * q.bytes, s_.extent[in]);
-        to += s_.extent[in] * q.bytes;
-        for (d = in - 1; d >= 0; from -= q.stride[d] * s_.extent[d] * q.bytes, i[d--] = 0) {
-          if (q.stride[d] == 0) continue;
-          from += q.stride[d] * q.bytes;
-          if (++i[d] < s_.extent[d]) break;
-        }
-      }
-      index_t next = 1;
-      for (int d = in; d >= 0; --d)
-        if (q.stride[d] != 0) q.stride[d] = next, next *= s_.extent[d];
-      to = q.ptr + (bytes[p] + 63) / 64 * 64;
+      for (int d = s_.rank - 1; d >= 0; next *= own[d--])
+        if (q.stride[d] != 0) q.stride[d] = next;
+      to += (bytes[p] + 63) / 64 * 64;
     }
   }
   /// Whether an output may share elements with plane p.

@@ -169,6 +169,20 @@ TTENSOR_NOINLINE inline void copy_elements(int bytes, char* to, index_t to_step,
       for (index_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, static_cast<std::size_t>(bytes));
   }
 }
+/// A copy of an array that is not empty, row-major. Strides in elements.
+TTENSOR_NOINLINE inline void copy_array(int bytes, char* to, const char* from, const index_t* extent, const index_t* stride, int rank) {
+  index_t i[max_rank]{};
+  const int in = rank - 1;
+  const index_t n = rank > 0 ? extent[in] : 1, step = rank > 0 ? stride[in] * bytes : 0;
+  for (int d = 0; d >= 0; to += n * bytes) {  // row by row; d: the axis that moves on
+    copy_elements(bytes, to, bytes, from, step, n);
+    for (d = in - 1; d >= 0; i[d--] = 0) {
+      from += stride[d] * bytes;
+      if (++i[d] < extent[d]) break;
+      from -= i[d] * stride[d] * bytes;
+    }
+  }
+}
 }  // namespace nest_detail
 
 /// Calls the kernel over a part of a nest. Planes whose inner stride is not 0 or 1 pass through tiles; a transposed plane is
