@@ -285,3 +285,16 @@ struct money { double value; };
 tt::tensor<money, 1> account() { return {}; }
 // twin:
 tt::tensor<double, 1> account() { return {}; }
+
+// case: more_indices_than_axes_of_a_view
+// expect: more indices than
+// errors: 1
+void corner(tt::tensor<double, 2>& m) { static_cast<void>(m(0, 1, 0)); }
+// twin:
+void corner(tt::tensor<double, 2>& m) { static_cast<void>(m(0, 1)); }
+
+// case: flat_braces_for_a_view_of_two_axes
+// expect: flat braces for a tensor of two or more axes
+void fill(tt::tensor<double, 2>& m) { m(tt::range(0, 1), tt::range(0, 2)) = {1, 2}; }
+// twin:
+void fill(tt::tensor<double, 2>& m) { m(tt::range(0, 1), tt::range(0, 2)) = {{1, 2}}; }

@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdio>
 #include <fstream>
+#include <ranges>
 #include <set>
 #include <list>
 #include <span>
@@ -218,6 +219,9 @@ TEST_CASE("braces written through views, shapes printed, sizes of expressions") 
   const auto e = m + m;
   CHECK((e.size() == 12 && e.extent(-1) == 4));
   CHECK_THROWS_AS((void)e.extent(2), tt::axis_error);
+  static_assert(!std::is_convertible_v<decltype(m + 1), std::span<const double>> && !std::ranges::range<decltype(m + 1)> && !std::is_convertible_v<decltype(m == 1), bool>);
+  static_assert(std::is_same_v<decltype(tt::arange<float>(0, 5)), tt::tensor<float, 1>> && std::is_same_v<decltype(tt::arange<int>(0, m.size())), tt::tensor<int, 1>>);
+  static_assert(std::is_same_v<decltype(tt::arange(0, m.size())), tt::tensor<std::int64_t, 1>> && std::is_same_v<decltype(tt::arange(0, 2, 0.5f)), tt::tensor<float, 1>>);
   CHECK(tt::all(tt::arange(0, 1, 0.25) == tt::tensor<double, 1>{0, 0.25, 0.5, 0.75}));
   CHECK(tt::all(tt::full({2}, 1.5) == tt::tensor<double, 1>{1.5, 1.5}));
   CHECK(tt::all(tt::normal<double>(tt::rng(3), 2, 2) == tt::normal<double>(tt::rng(3), {2, 2})));

@@ -34,6 +34,7 @@ class message {
   friend message&& operator+(message&& a, const char* b) { return static_cast<message&&>(a += b); }
   friend message&& operator+(message&& a, char b) { return static_cast<message&&>(a += b); }
   friend message operator+(const message& a, const message& b) { return message(a) + b; }
+  friend message operator+(const message& a, char b) { return message(a) + b; }
 
  private:
   void append(const char* s) noexcept;  // without memory the text stays short

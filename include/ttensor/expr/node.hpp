@@ -103,6 +103,12 @@ TTENSOR_OFFSETS_END
 };
 
 namespace expr {
+/// What a loop over the elements of an expression meets. No iterator, so that concepts of ranges are quietly false.
+struct no_loop {
+  template <int N = 1> bool operator!=(const no_loop&) const { return no_elements<N>() != 0; }
+  double operator*() const;
+  no_loop& operator++();
+};
 struct root {
   bool live;  // else it was moved from
   template <class... I> auto& operator()(const I&...) const { return no_elements<sizeof...(I)>(); }
@@ -163,8 +169,8 @@ template <class E> struct owned : expr::root, E {
   }
   index_t size() const { return shape::size(this->shape()); }
   index_t extent(index_t axis) const { return this->shape()[shape::normalize_axis(axis, E::rank, "extent")]; }
-  template <int N = 1> auto* begin() const { return &no_elements<N>(); }
-  template <int N = 1> auto* end() const { return &no_elements<N>(); }
+  expr::no_loop begin() const { return {}; }
+  expr::no_loop end() const { return {}; }
   template <int N = 1> explicit operator bool() const requires(E::rank > 0) { return no_condition<N>(); }
   /// Drops what it holds: it was used up.
   TTENSOR_INLINE void give_up() { const owned gone(static_cast<owned&&>(*this)); }

@@ -86,7 +86,7 @@ template <class S> class element {
 
 namespace tensor_detail {
 template <class S, int R> struct nested { using type = std::initializer_list<typename nested<S, R - 1>::type>; };
-template <class S> struct nested<S, 0> { using type = S; };
+template <class S, int R> requires(R <= 0) struct nested<S, R> { using type = S; };
 template <class S, int R> using nested_t = typename nested<S, R>::type;
 /// Rows in braces or in containers, L of depth R.
 template <int R, class L, int Q> void nested_shape(const L& l, dims<Q>& e, int d) {

@@ -69,9 +69,9 @@ template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   return t;
 }
 template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
-/// Of several types: in the type that they promote to. (The number keeps arange<T>(...) out.)
-template <int = 0, class A, class B, class C = A> requires(number<A> && number<B> && number<C> && !(std::is_same_v<A, B> && std::is_same_v<A, C>)) auto arange(A start, B stop, C step = C(1)) {
-  using T = promote_t<promote_t<A, B>, C>;
+/// Of several C++ numbers: int64 if all are integers, else the floating type. (The number keeps arange<T>(...) out.)
+template <int = 0, cpp_number A, cpp_number B, cpp_number C = A> requires(!(std::is_same_v<A, B> && std::is_same_v<A, C>)) auto arange(A start, B stop, C step = C(1)) {
+  using T = std::conditional_t<std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>, std::int64_t, std::common_type_t<A, B, C>>;
   return arange<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step));
 }
 namespace factory_detail {

@@ -87,8 +87,8 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     if (TTENSOR_LIKELY(cell_)) return {cell_.hold_value(), static_cast<const T*>(cell_.data())};
     return read_by_copy_ ? copied().release() : snapshot<T, false>{mem::no_hold, borrowed_};
   }
-  /// The same of elements that this store owns, as all do that a level made.
-  TTENSOR_INLINE snapshot<T, false> bare_owned() const noexcept { 
+  /// The same of elements that need no copy: those of a level are its own, or borrowed by an operator of the user.
+  TTENSOR_INLINE snapshot<T, false> bare_owned() const noexcept {
     if (TTENSOR_LIKELY(cell_)) return {cell_.hold_value(), static_cast<const T*>(cell_.data())};
     return {mem::no_hold, borrowed_};
   }

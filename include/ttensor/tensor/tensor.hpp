@@ -111,6 +111,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   /// Elements in braces: a(0) = {1, 2, 3}.
   const view_of& operator=(const tensor_detail::nested_t<T, R>& l) const requires(R > 0) { return *this = tensor<T, R>(l); }
   view_of& operator=(const tensor_detail::nested_t<T, R>& l) requires(R > 0) { return *this = tensor<T, R>(l); }
+  template <bool Flat = true> void operator=(std::initializer_list<tensor_detail::bare_element>) const requires(R > 1) { tensor_detail::flat_braces<Flat>(); }
   view_of& operator=(const view_of& v) {
     static_cast<const view_of&>(*this) = v;
     return *this;
