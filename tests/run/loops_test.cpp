@@ -4,6 +4,7 @@
 #include <cfenv>
 
 #include <algorithm>
+#include <complex>  // before tensor.hpp, which then knows complex numbers
 #include <cstring>
 #include <random>
 #include <ttensor/tensor.hpp>
@@ -330,4 +331,26 @@ TEST_CASE("masks that are read twice") {
   tt::tensor<bool, 1> y{false, true, true, false, false};
   y = (a && b) || !y || !a;
   for (int i = 0; i < 5; ++i) CHECK(bool(y(i)) == (i != 2));
+}
+
+TEST_CASE_TEMPLATE("complex numbers with tensor.hpp alone, where <complex> came before it", T, std::complex<float>, std::complex<double>) {
+  static_assert(tt::is_complex_v<T>);
+  using R = typename T::value_type;
+  for (index_t n : {1, 7, 130}) {
+    tt::tensor<T, 1> a(n), b(n);
+    tt::tensor<R, 1> x(n);
+    for (index_t i = 0; i < n; ++i) a(i) = T(R(below(7)) - 3, R(below(7)) - 3), b(i) = T(R(below(5)), R(below(5)) - 2), x(i) = R(below(9)) - 4;
+    const tt::tensor<T, 1> y = a * b + x, z = conj(a) * x - b;
+    const tt::tensor<R, 1> squares = tt::square(real(a)) + tt::square(imag(a));
+    T total(0), want(0);
+    for (index_t i = 0; i < n; ++i) {
+      const T p = a(i), q = b(i);
+      CHECK(T(y(i)) == p * q + R(x(i)));
+      CHECK(T(z(i)) == std::conj(p) * R(x(i)) - q);
+      CHECK(squares(i) == std::norm(p));
+      want += p * R(x(i));
+    }
+    total = sum(a * x);
+    CHECK(total == want);
+  }
 }

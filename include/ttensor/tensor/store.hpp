@@ -84,8 +84,8 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   TTENSOR_INLINE mem::hold hold() const { return TTENSOR_LIKELY(cell_) ? cell_.hold_value() : mem::no_hold; }
   /// For a leaf inside a tree, held once more for the tree's root.
   TTENSOR_INLINE snapshot<T, false> bare() const {
-    if (TTENSOR_LIKELY(cell_)) return {cell_.hold_value(), static_cast<const T*>(cell_.data())};
-    return read_by_copy_ ? copied().release() : snapshot<T, false>{mem::no_hold, borrowed_};
+    if (TTENSOR_UNLIKELY(!cell_) && read_by_copy_) return copied().release();
+    return bare_owned();
   }
   /// The same of elements that need no copy: those of a level are its own, or borrowed by an operator of the user.
   TTENSOR_INLINE snapshot<T, false> bare_owned() const noexcept {
