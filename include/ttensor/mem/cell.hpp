@@ -84,7 +84,11 @@ class cell_ref {
     return in_shared + (local > 1 ? local - 1 : 0) == (c == home_ ? 2 : 1) + leaves;
   }
   block_ref value() const { return block_ref(home_->current, home_->counted_by); }
-  TTENSOR_INLINE hold hold_value() const { return hold_block(home_->current, home_->counted_by); }
+  /// For a leaf: no_hold where there is no cell. What is rare leaves by one call, as statements have many leaves.
+  TTENSOR_INLINE hold hold_value() const {
+    if (TTENSOR_UNLIKELY(!home_) || TTENSOR_UNLIKELY(home_->counted_by != this_thread)) return hold_rarely(home_);
+    return hold_counted(home_->current);
+  }
   /// Moves the cell to a fresh block of the same size (contents NOT copied: the caller copies from `old`).
   block_ref detach(std::size_t data_bytes) {
     block_ref old = value();

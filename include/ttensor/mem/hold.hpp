@@ -21,6 +21,8 @@ TTENSOR_INLINE block* block_before(const void* elements) { return reinterpret_ca
 
 /// One more hold that all threads count.
 hold hold_shared(block* b) noexcept;
+/// One more of the elements of the cell in `home`, or no_hold for null.
+hold hold_rarely(const block* home) noexcept;
 /// One holder of a block. Copies and moves freely; may be dropped on any thread.
 class block_ref {
  public:
@@ -64,11 +66,14 @@ class block_ref {
   bool local_ = false;
 };
 
-/// One more, beside a holder that `counted_by` counts.
-TTENSOR_INLINE hold hold_block(block* b, std::uint64_t counted_by) noexcept {
-  if (TTENSOR_UNLIKELY(counted_by != this_thread)) return hold_shared(b);
+/// One more that this thread, their owner, counts.
+TTENSOR_INLINE hold hold_counted(block* b) noexcept {
   b->set_local(b->local + 1);
   return reinterpret_cast<hold>(b);
+}
+/// One more, beside a holder that `counted_by` counts.
+TTENSOR_INLINE hold hold_block(block* b, std::uint64_t counted_by) noexcept {
+  return TTENSOR_UNLIKELY(counted_by != this_thread) ? hold_shared(b) : hold_counted(b);
 }
 /// The hold of a leaf inside a tree, which the root of the tree counts and drops. Its copy is written out so that expressions are
 /// copied member by member: as blocks of bytes they would be read in pieces wider than they were just written in, and every such
@@ -143,6 +148,7 @@ TTENSOR_BODY hold hold_shared(block* b) noexcept {
   count(b->shared, std::int64_t(1));
   return reinterpret_cast<hold>(b) | mem::shared_hold;
 }
+TTENSOR_BODY hold hold_rarely(const block* home) noexcept { return home ? hold_shared(home->current) : no_hold; }
 TTENSOR_BODY void drop_other_hold(hold h) noexcept {
   void* p = reinterpret_cast<void*>(h & ~hold_marks);
   if (h & counted_hold) {

@@ -81,7 +81,7 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     if (TTENSOR_UNLIKELY(!cell_)) return read_by_copy_ ? copied() : snapshot<T>{{}, borrowed_};
     return {cell_.value(), static_cast<const T*>(cell_.data())};
   }
-  TTENSOR_INLINE mem::hold hold() const { return TTENSOR_LIKELY(cell_) ? cell_.hold_value() : mem::no_hold; }
+  TTENSOR_INLINE mem::hold hold() const { return cell_.hold_value(); }
   /// For a leaf inside a tree, held once more for the tree's root.
   TTENSOR_INLINE snapshot<T, false> bare() const {
     if (TTENSOR_UNLIKELY(!cell_) && read_by_copy_) return copied().release();
