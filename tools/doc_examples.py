@@ -17,6 +17,7 @@ HEAD = """// Made by tools/doc_examples.py from {page}; change that instead.
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
 #include <cmath>
+#include <iomanip>
 #include <iostream>
 namespace tt = ttensor;
 namespace {{

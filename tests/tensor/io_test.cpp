@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdio>
 #include <fstream>
+#include <iomanip>
 #include <ranges>
 #include <set>
 #include <list>
@@ -90,6 +91,23 @@ TEST_CASE("numbers print as NumPy prints them") {  // the shortest digits that g
   using complex = std::complex<double>;
   CHECK(to_string(tt::tensor<complex, 1>{complex(1, -0.0), complex(-0.0, 2.5)}) == "[  1.-0.i, -0.+2.5i]");
   CHECK(to_string(tt::tensor<complex, 1>{complex(1, -double(NAN)), complex(0, -INFINITY)}) == "[1.+nani, 0.-infi]");
+}
+
+TEST_CASE("a stream's precision and format are the numbers' of an array, too") {
+  const vec x{1.0 / 3, -2000, 1e-9, HUGE_VAL};
+  auto printed = [&](auto&&... with) {
+    std::ostringstream o;
+    (o << ... << with) << x;
+    return o.str();
+  };
+  CHECK(printed(std::setprecision(3)) == "[ 0.333, -2e+03,  1e-09,    inf]");
+  CHECK(printed(std::fixed, std::setprecision(2)) == "[    0.33, -2000.00,     0.00,      inf]");
+  CHECK(printed(std::scientific) == "[ 3.333333e-01, -2.000000e+03,  1.000000e-09,           inf]");
+  CHECK(printed(std::hexfloat).find(" -0x1.f4p+10, ") != std::string::npos);
+  CHECK(printed() == printed(std::setprecision(6)));
+  std::ostringstream o;
+  o << std::setprecision(2) << tt::tensor<std::complex<float>, 1>{{1.0F / 3, -2.0F / 3}} << x(0) << tt::dual<double>(1.0 / 3, 2) << tt::arange<int>(2) << tt::tensor<float, 0>(2.0F / 3);
+  CHECK(o.str() == "[0.33-0.67i]0.33dual(0.33, 2)[0, 1]0.67");
 }
 
 TEST_CASE("explain prints the program and the plan") {

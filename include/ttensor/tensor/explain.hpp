@@ -85,7 +85,7 @@ template <array_like A> std::string explain(const A& a) {
     if (again && again[slot]) return static_cast<void>(++slot, ++k);
     s += "  x" + std::to_string(slot++) + ": " + scalar_type_text<typename L::scalar>();
     constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
-    if constexpr (is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0) s += " scalar " + print_detail::text(l.value);
+    if constexpr (is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0) s += " scalar " + print_detail::text(l.value, {});
     else s += std::string(" ") + shape::text(l.shape()).c_str();
     index_t bytes = 0;
     std::string strides;
