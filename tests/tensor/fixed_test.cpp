@@ -100,6 +100,12 @@ TEST_CASE("other shapes and other leaves take the loops over packs") {
   CHECK(u(2) == 6);
   CHECK(sum(fixed<double, 3>(column(tt::all, 0)) * v) == 9);
 }
+TEST_CASE("expressions of fixed tensors have sizes") {
+  const tt::fixed<double, 2, 3> f{{1, 2, 3}, {4, 5, 6}};
+  CHECK(((f + f).size() == 6 && (f + f).extent(1) == 3 && exp(f).extent(-2) == 2));
+  CHECK(let(f, [](const auto& x) { return x * x; }).size() == 6);
+}
+
 TEST_CASE("a fixed tensor is filled from views and tensors, itself among them") {
   tensor<double, 3> t(2, 4, 5);
   for (index_t i = 0; i < t.size(); ++i) t.data()[i] = static_cast<double>(i);

@@ -53,6 +53,9 @@ TEST_CASE("ranges of integers are computed in integers") {
   CHECK(tt::all(tt::arange<i64>(INT64_MAX - 1, INT64_MIN, INT64_MIN + 1) == vec<i64>{INT64_MAX - 1, -1}));
   CHECK(tt::all(tt::arange<u64>(UINT64_MAX - 1, UINT64_MAX) == UINT64_MAX - 1));
   CHECK(tt::all(tt::arange(7, 0, -3) == vec<int>{7, 4, 1}));
+  CHECK(tt::all(tt::arange(-2, std::size_t(1)) == vec<i64>{-2, -1, 0}));
+  CHECK_THROWS_AS(tt::arange(0, UINT64_MAX), tt::domain_error);
+  CHECK_THROWS_AS(tt::arange(UINT64_MAX - 5, UINT64_MAX, 1), tt::domain_error);
   CHECK(tt::all(tt::arange<i8>(-128, 127, 100) == vec<i8>{-128, -28, 72}));
   CHECK(tt::arange(5, 5).size() + tt::arange(5, 4).size() + tt::arange(4, 5, -1).size() == 0);
   CHECK_THROWS_AS(tt::arange<u64>(0, UINT64_MAX), tt::shape_error);

@@ -232,6 +232,12 @@ TEST_CASE("braces written through views, shapes printed, sizes of expressions") 
   CHECK_THROWS_AS((m(0) = {1, 2, 3}), tt::shape_error);
   CHECK(m(0, 0) == 1);
   std::ostringstream text;
+  CHECK(tt::all(tt::full(m.shape(), 1.5) == tt::full({3, 4}, 1.5)));
+  tt::tensor<std::complex<double>, 1> z(2);
+  z(0) = {3, 4};  // of one element: its constructor's
+  z(1) = {0, 1};
+  column(0) = {2.5};
+  CHECK((z(0) == std::complex<double>(3, 4) && z(1) == std::complex<double>(0, 1) && m(0, 3) == 2.5));
   text << m.shape() << column.shape() << tt::dims<0>{};
   CHECK(text.str() == "(3,4)(3,)()");
   const auto e = m + m;

@@ -95,8 +95,10 @@ template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t*
 /// Row-major strides over `extent`, 0 where the extent is 1 and on the first `skip` axes; returns the number of elements.
 index_t row_major(index_t* stride, const index_t* extent, int rank, int skip);
 /// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
-/// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds.
-void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum);
+/// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds. Plain: for tapes of numbers,
+/// a quarter of the code, so that files which differentiate nothing else compile no more.
+template <bool Plain> void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum);
+template <class X> inline constexpr bool has_plain_adjoints_v = planes_v<X> == 1 && batch_levels_v<X> == 0;
 
 struct leaf_axes {
   const index_t *extent, *stride;
@@ -205,14 +207,15 @@ TTENSOR_NOINLINE inline bool forms_apart(const back_layout& l, const back_record
   return !all;
 }
 }  // namespace back_detail
-TTENSOR_BODY void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum) {
+template <bool Plain>
+TTENSOR_NOINLINE void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum) {
   alignas(64) static constexpr char zeros[256]{};
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];
   run::nest s;
   index_t* const x = s.extent;  // the first are the batch extents of the adjoints
   index_t whole[run::max_rank];
-  const int rank = l.rank, levels = l.inner_levels, px = l.px, cotangents = l.value ? 0 : l.vars;
+  const int rank = l.rank, levels = Plain ? 0 : l.inner_levels, px = Plain ? 1 : l.px, cotangents = l.value ? 0 : l.vars;
   const std::size_t row = static_cast<std::size_t>(rank) * sizeof(index_t);
   for (int d = 0; d < rank; ++d) x[d] = r.extent[d];
   for (int q = 0; q < cotangents && levels > 0; ++q)

@@ -105,9 +105,11 @@ template <class S, int R, class Prog, class... L, class X> struct gradient_table
 };
 
 /// Runs a backward loop into arrays of their own, to which the targets of the record are changed.
+template <bool Plain>
 void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots);
 #if defined(TTENSOR_BODY)
-TTENSOR_BODY void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots) {
+template <bool Plain>
+TTENSOR_NOINLINE void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots) {
   slot_base* to[run::max_planes];
   for (int k = 0; k < p.count; ++k) {
     gradient_part& g = p.part[k];
@@ -130,7 +132,7 @@ TTENSOR_BODY void run_apart(const back_layout& l, const back_record& r, slot_bas
     }
     r.target[k].offset = 0;
   }
-  run_back(l, r, cotangent, out_stride, to, nullptr);
+  run_back<Plain>(l, r, cotangent, out_stride, to, nullptr);
   ++tapes::stats.backward_loops;
   adjoint_plane plane[run::max_planes];
   for (int k = 0; k < p.count; ++k) {

@@ -21,7 +21,7 @@ void differentiate(const F& e, const dims<Full>& extent, slot_base* const* cotan
   p.ops = gradient_table<F, X>::ops.v;
   if constexpr (!has_var_v<X>) {
     statement_record<S, F> r(e, extent);
-    run_apart(statement_record<S, F>::layout, r.view(), cotangent, out_stride, p, slots);
+    run_apart<has_plain_adjoints_v<X>>(statement_record<S, F>::layout, r.view(), cotangent, out_stride, p, slots);
   } else {
     constexpr int vars = taped<S>::vars;
     slot_base* below[vars];

@@ -100,7 +100,7 @@ template <class X> TTENSOR_NOINLINE void add_gradients(tape& t, const back_layou
     to[g] = &scalars.back();
     to[g]->size = 1;
   }
-  run_back(l, r, cotangent, out_stride, to, nullptr);
+  run_back<has_plain_adjoints_v<X>>(l, r, cotangent, out_stride, to, nullptr);
   ++tapes::stats.backward_loops;
   std::size_t k = 0;
   for (int g = 0; k < scalars.size(); ++g)

@@ -109,7 +109,7 @@ template <class X> TTENSOR_NOINLINE store<var<X>> run_sum(std::uint64_t serial, 
   X* const value = y.values().writable();
   *value = X(0);
   const index_t none = 0;
-  run_back(l, r, nullptr, &none, to, value);
+  run_back<has_plain_adjoints_v<X>>(l, r, nullptr, &none, to, value);
   if (!node) return y;
   for (int i = 0; i < node->count; ++i)
     if (!node->pieces[i].gradient.live) node->pieces[i].gradient.make_open(&none);

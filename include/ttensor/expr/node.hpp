@@ -58,6 +58,8 @@ template <class Op, class... A> struct node {
       return s;
     }
   }
+  index_t size() const { return shape::size(shape()); }
+  index_t extent(index_t axis) const { return shape()[shape::normalize_axis(axis, rank, "extent")]; }
   /// f(extents) of every operand at the ends of the tree.
   // One function an operator of a statement: folds over an index sequence would be two, and their compile time is felt.
   template <class F> TTENSOR_INLINE void shapes(F&& f) const {
@@ -167,8 +169,6 @@ template <class E> struct owned : expr::root, E {
   template <class V> requires(!std::is_convertible_v<V, owned>) void operator=(V&&) {
     static_assert(sizeof(V) == 0, "ttensor: an auto variable that was given an expression has that expression's type and takes no other; begin with auto d = eval(...), or tensor<T, R> d = ...");
   }
-  index_t size() const { return shape::size(this->shape()); }
-  index_t extent(index_t axis) const { return this->shape()[shape::normalize_axis(axis, E::rank, "extent")]; }
   expr::no_loop begin() const { return {}; }
   expr::no_loop end() const { return {}; }
   template <int N = 1> explicit operator bool() const requires(E::rank > 0) { return no_condition<N>(); }
@@ -277,6 +277,8 @@ template <int D, class Body, class... B> struct let_node {
   Body body;
   template <class F> void each_hold(F&&) {}
   dims<rank> shape() const { return body.shape(); }
+  index_t size() const { return shape::size(shape()); }
+  index_t extent(index_t axis) const { return shape()[shape::normalize_axis(axis, rank, "extent")]; }
   template <class F> void shapes(F&& f) const { f(shape()); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const {
     [&]<int... I>(std::integer_sequence<int, I...>) { (at<I>(bound).leaves(f), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});

@@ -22,7 +22,7 @@ template <class S> class element {
  public:
   using ttensor_proxy = void;
   using scalar = S;
-  TTENSOR_INLINE element(store<S>* s, index_t at) : value_(s->get(at)), store_(s), at_(at) {}
+  TTENSOR_INLINE element(store<S>& s, index_t at) : value_(s.get(at)), store_(&s), at_(at) {}
   TTENSOR_INLINE operator S() const& { return value_; }  // by value: const double& r = x(0) lives as long as r
   TTENSOR_INLINE operator S() && { return static_cast<S&&>(value_); }
   /// Exchanges two elements: swap(x(0), x(1)).
@@ -35,6 +35,7 @@ template <class S> class element {
   TTENSOR_INLINE S&& get() && { return static_cast<S&&>(value_); }
   template <class V> TTENSOR_INLINE element& operator=(const V& v) & { value_ = static_cast<S>(v); return *this; }
   template <class V> TTENSOR_INLINE void operator=(V&& v) && { write(static_cast<V&&>(v)); }
+  void operator=(const S& v) && { write(S(v)); }  // of braces: z(0) = {re, im}
   TTENSOR_INLINE void operator=(const element& o) && { write(S(o.value_)); }
   TTENSOR_INLINE void operator=(element&& o) && { write(static_cast<S&&>(o.value_)); }
   element& operator=(const element& o) & { value_ = o.value_; return *this; }

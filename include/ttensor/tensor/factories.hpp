@@ -39,6 +39,7 @@ template <class T, std::size_t R, any_scalar V = T> tensor<T, static_cast<int>(R
   return factory_detail::filled<T>(shape::listed(n), tensor_detail::weak_scalar<T>(v));
 }
 template <std::size_t R, number V> tensor<V, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) { return factory_detail::filled<V>(shape::listed(n), v); }
+template <int R, number V> tensor<V, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<V>(e, v); }
 template <class T, int R, any_scalar V = T> tensor<T, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<T>(e, tensor_detail::weak_scalar<T>(v)); }
 /// Elements are whatever the memory held: for outputs that are written at once.
 template <class T, int R> tensor<T, R> uninitialized(const dims<R>& e) { return {store<T>::make(shape::elements(e)), e}; }
@@ -69,9 +70,16 @@ template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   return t;
 }
 template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
-/// Of several C++ numbers: int64 if all are integers, else the floating type. (The number keeps arange<T>(...) out.)
+namespace factory_detail {
+template <class V> void check_int64(V v) {
+  if (std::is_unsigned_v<V> && static_cast<std::uint64_t>(v) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    raise<domain_error>("[arange] a number above 2^63 - 1 among integers of several types, which are int64 together; write arange<std::uint64_t>(...) [TT-D14]");
+}
+}  // namespace factory_detail
+/// Of several C++ numbers: int64 if all are integers (domain_error for one beyond), else the floating type. (The number keeps arange<T>(...) out.)
 template <int = 0, cpp_number A, cpp_number B, cpp_number C = A> requires(!(std::is_same_v<A, B> && std::is_same_v<A, C>)) auto arange(A start, B stop, C step = C(1)) {
   using T = std::conditional_t<std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>, std::int64_t, std::common_type_t<A, B, C>>;
+  if constexpr (std::is_integral_v<T>) factory_detail::check_int64(start), factory_detail::check_int64(stop), factory_detail::check_int64(step);
   return arange<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step));
 }
 namespace factory_detail {
