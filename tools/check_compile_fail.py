@@ -10,6 +10,7 @@ A FILE is a preamble (includes, shared declarations) followed by cases:
     // case: ragged_axes                    a name, unique in the file
     // expect: axes must be integers        a regular expression; it must match a line of the compiler's output that
     //                                      holds "error:"; several expect lines: each must match
+    // expect_first: captured               the same of the first line that holds "error:", which is what a user reads
     // expect_note: required by .*einsum    the same, but any line of the output counts, except quoted source
     // errors: 1                            optional: so many lines hold "error:", so nothing follows the sentence
     // only: gcc                            optional: skip the case with the other compiler (gcc or clang)
@@ -30,13 +31,13 @@ import subprocess
 import sys
 import tempfile
 
-DIRECTIVE = re.compile(r"^// (case|expect|expect_note|errors|only|twin):\s*(.*?)\s*$")
+DIRECTIVE = re.compile(r"^// (case|expect|expect_first|expect_note|errors|only|twin):\s*(.*?)\s*$")
 
 
 class Case:
     def __init__(self, name, path, line):
         self.name, self.path, self.line = name, path, line
-        self.expect, self.expect_note, self.only, self.errors = [], [], "", None
+        self.expect, self.expect_first, self.expect_note, self.only, self.errors = [], [], [], "", None
         self.code, self.twin, self.twin_line, self.code_line = [], None, 0, 0
 
 
@@ -75,7 +76,7 @@ def parse(path):
     if not cases:
         raise ValueError(f"{path}: no '// case:' line")
     for case in cases:
-        if not (case.expect or case.expect_note) or not "".join(case.code).strip():
+        if not (case.expect or case.expect_first or case.expect_note) or not "".join(case.code).strip():
             raise ValueError(f"{path}:{case.line}: case {case.name} needs an expect line and code")
         if case.twin is None or not "".join(case.twin).strip():
             raise ValueError(f"{path}:{case.line}: case {case.name} needs a '// twin:' with code that compiles")
@@ -113,7 +114,7 @@ def check_case(case, compile_):
     lines = [l for l in refused.stdout.splitlines() if not re.match(r"\s*\d*\s+\|", l)]
     errors = [l for l in lines if "error:" in l]
     complaints = []
-    for pattern, among in [(p, errors) for p in case.expect] + [(p, lines) for p in case.expect_note]:
+    for pattern, among in [(p, errors) for p in case.expect] + [(p, errors[:1]) for p in case.expect_first] + [(p, lines) for p in case.expect_note]:
         if not any(re.search(pattern, l) for l in among):
             shown = "\n    ".join(errors[:6])
             complaints.append(f"{where}: refused, but no line says /{pattern}/; the errors are:\n    {shown}")
@@ -157,6 +158,8 @@ SELF_TESTS = [  # (file text, complaint expected or None)
     ("// case: a\n// expect: another reason\nint* p = 1.5;\n// twin:\nint i = 1;\n", "no line says"),
     ("// case: a\n// expect: .\n// errors: 1\nint* p = 1.5;\n// twin:\nint i = 1;\n", None),
     ("// case: a\n// expect: .\n// errors: 1\nint* p = 1.5;\nint* q = 1.5;\n// twin:\nint i = 1;\n", "with 2 errors instead of 1"),
+    ("// case: a\n// expect_first: 1.5|int|double\nint* p = unknown;\nint* q = 1.5;\n// twin:\nint i;\n", "no line says /1.5"),
+    ("// case: a\n// expect_first: unknown\nint* p = unknown;\nint* q = 1.5;\n// twin:\nint i;\n", None),
     # The text stands in the quoted source only.
     ("// case: a\n// expect_note: quoted text\nint* p = 1.5; // quoted text\n// twin:\nint i;\n", "no line says"),
     ("// case: a\n// expect: .\nint* p = 1.5;\n// twin:\nint* p = 1.5;\n", "twin of a must compile"),

@@ -145,6 +145,9 @@ template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(au
   else if constexpr (std::is_integral_v<A> || is_complex_v<Target> || detail::is_short_float<Target>) return static_cast<Target>(static_cast<real_t<Target>>(a));
   else return (a);
 }
+/// Whether an operand is as deep as S, the newest among them, and of other levels: neither sees the other.
+template <class S, class A> inline constexpr bool crosses_v = depth_v<A> == depth_v<S> && !kinds::is_suffix<S, A>();
+template <class S> inline constexpr bool crosses_v<S, S> = false;
 }  // namespace expr
 
 /// Applies an elementwise operator to anything: numbers and packs compute, scalar kinds follow their rule, arrays build a node.
@@ -156,6 +159,7 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
   } else {
     using S = typename decltype(expr::newest_among<std::remove_cvref_t<A>...>())::type;
     if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);
+    else if constexpr ((expr::crosses_v<S, std::remove_cvref_t<A>> || ...)) return join_chain_t<elem_t<S>, S, std::remove_cvref_t<A>...>();  // says so
     else return kind_rule<S>::template apply<Op>(static_cast<A&&>(a)...);
   }
 }
