@@ -237,6 +237,10 @@ TEST_CASE("braces written through views, shapes printed, sizes of expressions") 
   z(0) = {3, 4};  // of one element: its constructor's
   z(1) = {0, 1};
   column(0) = {2.5};
+  z(0) += z(1) = z(1);
+  z(0) -= z(1);
+  m(2, 2) = m(2, 1) *= m(1, 0) = 3;
+  CHECK((m(1, 0) == 3 && m(2, 1) == 24 && m(2, 2) == 24));
   CHECK((z(0) == std::complex<double>(3, 4) && z(1) == std::complex<double>(0, 1) && m(0, 3) == 2.5));
   text << m.shape() << column.shape() << tt::dims<0>{};
   CHECK(text.str() == "(3,4)(3,)()");

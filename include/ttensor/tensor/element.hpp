@@ -34,27 +34,28 @@ template <class S> class element {
   TTENSOR_INLINE const S& get() const& { return value_; }
   TTENSOR_INLINE S&& get() && { return static_cast<S&&>(value_); }
   template <class V> TTENSOR_INLINE element& operator=(const V& v) & { value_ = static_cast<S>(v); return *this; }
-  template <class V> TTENSOR_INLINE void operator=(V&& v) && { write(static_cast<V&&>(v)); }
-  void operator=(const S& v) && { write(S(v)); }  // of braces: z(0) = {re, im}
-  TTENSOR_INLINE void operator=(const element& o) && { write(S(o.value_)); }
-  TTENSOR_INLINE void operator=(element&& o) && { write(static_cast<S&&>(o.value_)); }
+  using written = std::conditional_t<depth_v<S> == 0, S, void>;  // of numbers: x(0) = x(1) = 7
+  template <class V> TTENSOR_INLINE written operator=(V&& v) && { return write(static_cast<V&&>(v)); }
+  written operator=(const S& v) && { return write(S(v)); }  // of braces: z(0) = {re, im}
+  TTENSOR_INLINE written operator=(const element& o) && { return write(S(o.value_)); }
+  TTENSOR_INLINE written operator=(element&& o) && { return write(static_cast<S&&>(o.value_)); }
   element& operator=(const element& o) & { value_ = o.value_; return *this; }
   element(const element&) = default;
   element(element&&) = default;
-  template <class V> TTENSOR_INLINE void operator+=(const V& v) && { write(with<add_op>(v)); }
-  template <class V> TTENSOR_INLINE void operator-=(const V& v) && { write(with<sub_op>(v)); }
-  template <class V> TTENSOR_INLINE void operator*=(const V& v) && { write(with<mul_op>(v)); }
-  template <class V> TTENSOR_INLINE void operator/=(const V& v) && { write(with<div_op>(v)); }
+  template <class V> TTENSOR_INLINE written operator+=(const V& v) && { return write(with<add_op>(v)); }
+  template <class V> TTENSOR_INLINE written operator-=(const V& v) && { return write(with<sub_op>(v)); }
+  template <class V> TTENSOR_INLINE written operator*=(const V& v) && { return write(with<mul_op>(v)); }
+  template <class V> TTENSOR_INLINE written operator/=(const V& v) && { return write(with<div_op>(v)); }
   S operator++() && requires(!std::is_same_v<S, bool>) { return stepped(1), static_cast<S&&>(value_); }
   S operator--() && requires(!std::is_same_v<S, bool>) { return stepped(-1), static_cast<S&&>(value_); }
   S operator++(int) && requires(!std::is_same_v<S, bool>) { const S was(value_); return stepped(1), was; }
   S operator--(int) && requires(!std::is_same_v<S, bool>) { const S was(value_); return stepped(-1), was; }
-  template <class V> requires is_integer_v<S> void operator%=(const V& v) && { write(with<remainder_op>(v)); }
-  template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) void operator&=(const V& v) && { write(value_ & v); }
-  template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) void operator|=(const V& v) && { write(value_ | v); }
-  template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) void operator^=(const V& v) && { write(value_ ^ v); }
-  template <class V> requires is_integer_v<S> void operator<<=(const V& v) && { write(with<shift_left_op>(v)); }
-  template <class V> requires is_integer_v<S> void operator>>=(const V& v) && { write(with<shift_right_op>(v)); }
+  template <class V> requires is_integer_v<S> written operator%=(const V& v) && { return write(with<remainder_op>(v)); }
+  template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) written operator&=(const V& v) && { return write(value_ & v); }
+  template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) written operator|=(const V& v) && { return write(value_ | v); }
+  template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) written operator^=(const V& v) && { return write(value_ ^ v); }
+  template <class V> requires is_integer_v<S> written operator<<=(const V& v) && { return write(with<shift_left_op>(v)); }
+  template <class V> requires is_integer_v<S> written operator>>=(const V& v) && { return write(with<shift_right_op>(v)); }
   template <class V> element& operator+=(const V& v) & { value_ = fitted(with<add_op>(v)); return *this; }
   template <class V> element& operator-=(const V& v) & { value_ = fitted(with<sub_op>(v)); return *this; }
   template <class V> element& operator*=(const V& v) & { value_ = fitted(with<mul_op>(v)); return *this; }
@@ -69,10 +70,14 @@ template <class S> class element {
     else if constexpr (complex_number<S> && complex_number<V>) return apply<Op>(value_, S(v));
     else return apply<Op>(static_cast<S&&>(value_), v);
   }
-  template <class V> TTENSOR_INLINE void write(V&& v) {
+  template <class V> TTENSOR_INLINE written write(V&& v) {
     if constexpr (requires { store<S>::discard(value_); }) store<S>::discard(value_);  // a read nobody used leaves no trace
-    if constexpr (element_proxy<V>) store_->set(at_, fitted(v.get()));
-    else store_->set(at_, fitted(static_cast<V&&>(v)));
+    if constexpr (element_proxy<V>) return put(fitted(v.get()));
+    else return put(fitted(static_cast<V&&>(v)));
+  }
+  TTENSOR_INLINE written put(S&& v) {
+    if constexpr (depth_v<S> == 0) return store_->set(at_, v), v;
+    else store_->set(at_, static_cast<S&&>(v));
   }
   template <class V> TTENSOR_INLINE static S fitted(V&& v) {
     static_assert(std::is_constructible_v<S, V>,
