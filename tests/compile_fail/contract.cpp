@@ -23,6 +23,26 @@ vec collected(const vec& v) { return tt::grad([](const auto& x) { double s = 0; 
 // twin:
 vec collected(const vec& v) { return tt::grad([](const auto& x) { tt::scalar_t<decltype(x)> s = 0; for (int i = 0; i < 3; ++i) s += x(i) * x(i); return s; })(v); }
 
+// case: rule_4_item_and_to_host_of_a_live_level
+// expect: ttensor: item of a value of a live transform would drop its derivative or its examples; compute with it, or take value_of
+// expect: ttensor: to_host of a value of a live transform; take value_of
+// errors: 7
+double taped_item(double x) { return tt::grad([](const auto& t) { return t * item(t); })(x); }
+double taped_item(const vec& v) { return tt::grad([](const auto& x) { return sum(x) * item(x * x); })(v)(0); }
+vec taped_host(const vec& v) { return tt::grad([](const auto& x) { return sum(x * to_host(x)); })(v); }
+vec mapped_item(const vec& v) { return vmap([](const auto& x) { return x * item(x); })(v); }
+tensor<double, 2> mapped_host(const tensor<double, 2>& m) { return vmap([](const auto& x) { return eval(x * to_host(x)); })(m); }
+double dual_item(double x) { return tt::jvp([](const auto& t) { return t * item(t * t); }, x, 1.0).y_dot; }
+vec dual_host(const vec& v) { return tt::jvp([](const auto& x) { return eval(x * to_host(x * x)); }, v, v).y_dot; }
+// twin:
+double taped_item(double x) { return tt::grad([](const auto& t) { return t * item(value_of(t)); })(x); }
+double taped_item(const vec& v) { return tt::grad([](const auto& x) { return sum(x) * item(value_of(x * x)); })(v)(0); }
+vec taped_host(const vec& v) { return tt::grad([](const auto& x) { return sum(x * to_host(value_of(x))); })(v); }
+vec mapped_item(const vec& v) { return vmap([](const auto& x) { return x * x; })(v) * item(v); }
+tensor<double, 2> mapped_host(const tensor<double, 2>& m) { return vmap([](const auto& x) { return eval(x * x); })(m) * to_host(m); }
+double dual_item(double x) { return tt::jvp([](const auto& t) { return t * item(value_of(t * t)); }, x, 1.0).y_dot; }
+vec dual_host(const vec& v) { return tt::jvp([](const auto& x) { return eval(x * to_host(value_of(x * x))); }, v, v).y_dot; }
+
 // case: rule_5_grad_wants_a_scalar_result
 // expect: scalar result \(rank 0\); take sum\(\.\.\.\) of the result, or use jacobian
 auto of_vector(const vec& v) { return tt::grad([](const auto& x) { return eval(x * x); })(v); }
