@@ -159,6 +159,26 @@ TEST_CASE("rule 3: recording on another thread throws level_error; arrays too") 
   };
   CHECK_THROWS_AS(tt::grad(f)(v), level_error);
 }
+TEST_CASE("rule 3: another thread may read the numbers of a taped value, and the error says what may not be") {
+  std::string said;
+  double read = 0;
+  const vec g = tt::grad([&](const auto& x) {
+    const auto y = eval(x * x);
+    std::thread([&] {
+      read = sum(value_of(y)) + item(value_of(y(2)));
+      try {
+        static_cast<void>(sum(y));
+      } catch (const level_error& e) {
+        said = e.what();
+      }
+    }).join();
+    return sum(y);
+  })(v);
+  CHECK(read == 23);
+  CHECK(said == "[var] a value of a transform that has ended, or of another thread, was used in a recorded operation; return it from the transformed function, or take "
+                "stop_gradient of it first [TT-L02]");
+  CHECK(equal(g, vec{2, 4, 6}));
+}
 TEST_CASE("rule 4: no scalar of a level converts to a number") {
   const auto refuses = []<class S>(std::type_identity<S>) { return !std::is_convertible_v<S, double> && !std::is_constructible_v<double, S> && !std::is_convertible_v<S, float>; };
   CHECK(refuses(std::type_identity<var<double>>{}));
@@ -193,6 +213,15 @@ TEST_CASE("rule 6: argument numbers count from the end when negative") {
   CHECK(a == 9);
   CHECK(equal(tt::jacfwd<-1>([](auto k, const auto& x) { return sum(k * x * x); })(2.0, v), vec{4, 8, 12}));
   CHECK(equal(tt::jacrev<-1>([](auto k, const auto& x) { return sum(k * x * x); })(2.0, v), vec{4, 8, 12}));
+}
+TEST_CASE("rule 6: an empty list of argument numbers cannot be told from none, and names the first argument") {
+  const auto f = [](auto a, auto b) { return a * b * b; };
+  CHECK(tt::grad<>(f)(2.0, 3.0) == 9);
+  CHECK(tt::value_and_grad<>(f)(2.0, 3.0).grad == 9);
+  CHECK(tt::jacfwd<>(f)(2.0, 3.0) == 9);
+  CHECK(tt::jacrev<>(f)(2.0, 3.0) == 9);
+  CHECK(tt::jacobian<>(f)(2.0, 3.0) == 9);
+  CHECK(tt::hessian<>([](auto a, auto b) { return a * a * b; })(2.0, 3.0) == 6);
 }
 TEST_CASE("rule 6: an argument that is not differentiated is a snapshot too") {
   vec q{1, 1, 1};
