@@ -9,6 +9,9 @@
 #include <thread>
 #include <ttensor/transform.hpp>
 #include <vector>
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
 
 namespace tt = ttensor;
 using tt::index_t;
@@ -173,6 +176,52 @@ TEST_CASE("what a piece throws is thrown by the statement, and a piece has no pi
   CHECK_NOTHROW(statement(4, -1));
   for (int fails : {0, 7, 15}) CHECK_THROWS_AS(statement(4, fails), tt::domain_error);
 }
+
+#if defined(_OPENMP)
+TEST_CASE("a worker of OpenMP records nothing, the thread of the transform goes on") {
+  const auto x = wave<double>(1000, 0.7);
+  int refused = 0, recorded = 0, others = 0;
+  const auto g = tt::grad([&](const auto& v) {
+    const auto y = tt::eval(v * v);
+    const auto s = y(3) * 2.0;
+    auto more = s;  // recorded in the region, by the thread whose level it is
+#pragma omp parallel num_threads(3) reduction(+ : refused, recorded, others)
+    {
+      const bool own = omp_get_thread_num() == 0;
+      const auto records = [&](const auto& f) {
+        try {
+          f();
+          ++recorded;
+        } catch (const tt::level_error& e) {
+          refused += std::string(e.what()).find("of another thread") != std::string::npos;
+        }
+      };
+      if (own) {
+        records([&] { more = s * s; });
+      } else {
+        ++others;
+        records([&] { static_cast<void>(tt::eval(y * v)); });
+        records([&] { static_cast<void>(tt::sum(y)); });
+        records([&] { static_cast<void>(s * s); });
+        records([&] { static_cast<void>(y(1) + v(1)); });
+        records([&] { static_cast<void>(tt::grad([&](auto t) { return t * s; })(2.0)); });  // its own level may be new, s is of another thread's
+      }
+    }
+    return tt::sum(y) + more;
+  })(x);
+  CHECK(others > 0);
+  CHECK(refused == 5 * others);
+  CHECK(recorded == 1);
+  CHECK(g(3) == doctest::Approx(2 * x(3) + 16 * x(3) * x(3) * x(3)));
+  CHECK(g(4) == 2 * x(4));
+}
+TEST_CASE("a gradient inside a worker of OpenMP is its own") {
+  double slope[4] = {};
+#pragma omp parallel for num_threads(3)
+  for (int i = 0; i < 4; ++i) slope[i] = tt::grad([&](auto t) { return t * tt::grad([&](auto u) { return u * u * t; })(2.0); })(1.0 + i);  // 4 t^2
+  for (int i = 0; i < 4; ++i) CHECK(slope[i] == 8.0 * (1 + i));
+}
+#endif
 
 TEST_CASE("two threads differentiate at once, each with helpers") {
   const auto x = wave<double>(300000, 0.7);
