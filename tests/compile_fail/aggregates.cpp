@@ -59,3 +59,57 @@ void outside(const matrix& x) { vmap([](const auto& y) { tensor<std::remove_cvre
 auto table(const std::vector<line<double>>& p) { return hessian([](const auto& q) { return sum(q[0].w * q[0].w) * q[1].b; })(p); }
 // twin:
 auto table(const std::array<line<double>, 2>& p) { return hessian([](const auto& q) { return sum(q[0].w * q[0].w) * q[1].b; })(p); }
+
+// A field that structured bindings do not see would be skipped: arrays of C, bases beside fields or with several, more than 40 fields.
+
+// case: array_of_c_in_an_aggregate
+// expect: 3 names provided for structured binding|decomposes into 2 elements
+template <class T> struct with_array { T w[2]; T b; };
+auto of_array(const with_array<double>& p) { return grad([](const auto& q) { return q.w[0] * q.w[1] * q.b; })(p); }
+// twin:
+template <class T> struct with_array { std::array<T, 2> w; T b; };
+auto of_array(const with_array<double>& p) { return grad([](const auto& q) { return q.w[0] * q.w[1] * q.b; })(p); }
+
+// case: array_of_c_of_one_element
+// expect: no matching function for call to .*map_field
+template <class T> struct with_one { T w[1]; T b; };
+auto of_one(const with_one<double>& p) { return grad([](const auto& q) { return q.w[0] * q.b; })(p); }
+// twin:
+template <class T> struct with_one { std::array<T, 1> w; T b; };
+auto of_one(const with_one<double>& p) { return grad([](const auto& q) { return q.w[0] * q.b; })(p); }
+
+// case: base_beside_a_field
+// expect: cannot decompose class type .*sloped
+template <class T> struct sloped : line<T> { T c = 0; };
+auto of_base(const sloped<double>& p) { return grad([](const auto& q) { return sum(q.w) * q.b * q.c; })(p); }
+// twin:
+template <class T> struct sloped { line<T> of; T c = 0; };
+auto of_base(const sloped<double>& p) { return grad([](const auto& q) { return sum(q.of.w) * q.of.b * q.c; })(p); }
+
+// case: base_of_several_fields
+// expect: only 1 name (was )?provided
+template <class T> struct named : line<T> {};
+auto of_named(const named<double>& p) { return grad([](const auto& q) { return sum(q.w) * q.b; })(p); }
+// twin:
+template <class T> struct named { line<T> of; };
+auto of_named(const named<double>& p) { return grad([](const auto& q) { return sum(q.of.w) * q.of.b; })(p); }
+
+// case: empty_base
+// expect: 3 names provided for structured binding|decomposes into 2 elements
+struct tag {};
+template <class T> struct tagged : tag { T a, b; };
+auto of_tagged(const tagged<double>& p) { return grad([](const auto& q) { return q.a * q.b; })(p); }
+// twin:
+template <class T> struct tagged { T a, b; };
+auto of_tagged(const tagged<double>& p) { return grad([](const auto& q) { return q.a * q.b; })(p); }
+
+// case: more_than_40_fields
+// expect: an aggregate in a tree must have 1 to 40 fields
+#define TEN(k) T k##0, k##1, k##2, k##3, k##4, k##5, k##6, k##7, k##8, k##9;
+template <class T> struct of_41 { TEN(a) TEN(b) TEN(c) TEN(d) T e; };
+auto of_many(const of_41<double>& p) { return grad([](const auto& q) { return q.a0 * q.e; })(p); }
+// twin:
+#undef TEN
+#define TEN(k) T k##0, k##1, k##2, k##3, k##4, k##5, k##6, k##7, k##8, k##9;
+template <class T> struct of_40 { TEN(a) TEN(b) TEN(c) TEN(d) };
+auto of_many(const of_40<double>& p) { return grad([](const auto& q) { return q.a0 * q.d9; })(p); }

@@ -18,6 +18,40 @@ template <class T> struct model {
   double rate;  // static
 };
 constexpr auto cubes = [](const auto& x) { return sum(x * x * x); };
+template <class T> struct base_of { tensor<T, 1> w; };
+#define TTENSOR_TEST_TEN(F, k) F(k##0) F(k##1) F(k##2) F(k##3) F(k##4) F(k##5) F(k##6) F(k##7) F(k##8) F(k##9)
+#define TTENSOR_TEST_THIRTY(F) TTENSOR_TEST_TEN(F, 1) TTENSOR_TEST_TEN(F, 2) TTENSOR_TEST_TEN(F, 3)
+#define TTENSOR_TEST_FIELD(k) T f##k = k;
+#define TTENSOR_TEST_TERM(k) y = y + p.f##k * p.f##k;
+#define TTENSOR_TEST_SLOPE(k) CHECK(g.f##k == 2 * k);
+template <class T> struct of_32 {
+  double rate = 10;  // static
+  TTENSOR_TEST_THIRTY(TTENSOR_TEST_FIELD) tensor<T, 1> w{1, 2, 3};
+};
+template <class T> struct of_40 {
+  TTENSOR_TEST_TEN(TTENSOR_TEST_FIELD, 1) tensor<T, 1> w{1, 2, 3};
+  TTENSOR_TEST_TEN(TTENSOR_TEST_FIELD, 2) double rate = 10;
+  TTENSOR_TEST_TEN(TTENSOR_TEST_FIELD, 3) T a = 5, b = 6, c = 7, d = 8, e = 9, f = 10, g = 11, h = 12;
+};
+/// The sum of the squares of all fields but the static one, which is a factor.
+template <class P> void check_fields(const P& point) {
+  const auto f = [](const auto& p) {
+    auto y = sum(p.w * p.w);
+    TTENSOR_TEST_THIRTY(TTENSOR_TEST_TERM)
+    if constexpr (requires { p.h; }) y = y + p.a * p.a + p.b * p.b + p.c * p.c + p.d * p.d + p.e * p.e + p.f * p.f + p.g * p.g + p.h * p.h;
+    return y * p.rate;
+  };
+  P unit = point;
+  unit.rate = 1;
+  const auto g = tt::grad(f)(unit);
+  TTENSOR_TEST_THIRTY(TTENSOR_TEST_SLOPE)
+  CHECK(equal(g.w, vec{2, 4, 6}));
+  if constexpr (requires { g.h; }) CHECK(std::array{g.a, g.b, g.c, g.d, g.e, g.f, g.g, g.h} == std::array<double, 8>{10, 12, 14, 16, 18, 20, 22, 24});
+  CHECK(tt::grad(f)(point).rate == 10);
+  CHECK(tt::jvp(f, point, point).y_dot == 2 * f(point));
+  CHECK(equal(vmap([&](const auto& p, auto s) { return tt::grad(f)(p).f39 * s; }, in_axes<none, 0>)(point, v), vec{780, 1560, 2340}));
+}
+template <class T> struct derived : base_of<T> {};
 mat diagonal_of(const vec& d) {
   mat m(d.size(), d.size());
   for (int i = 0; i < d.size(); ++i) m(i, i) = d(i);
@@ -53,6 +87,15 @@ TEST_CASE("rule 9: vjp, jvp and linearize of trees") {
   const auto back = tt::vjp(f, p).pull(std::pair{w, 1.0});
   CHECK(equal(back.weight, vec{1, -2, 4}));
   CHECK(back.bias == 4.5 + 4);
+}
+TEST_CASE("rule 9: aggregates of 32 and of 40 fields, every one of which counts") {
+  check_fields(of_32<double>{});
+  check_fields(of_40<double>{});
+}
+TEST_CASE("rule 9: the only field of an aggregate may be its base's") {
+  const auto f = [](const auto& p) { return sum(p.w * p.w * p.w); };
+  CHECK(equal(tt::grad(f)(derived<double>{{v}}).w, vec{3, 12, 27}));
+  CHECK(tt::jvp(f, derived<double>{{v}}, derived<double>{{w}}).y_dot == 43.5);
 }
 TEST_CASE("rule 9: Jacobians are output tree by input tree, Hessians output by input by input") {
   const auto f = [](const auto& t) { return std::tuple{std::get<0>(t) * std::get<1>(t), std::get<1>(t) * std::get<1>(t)}; };
