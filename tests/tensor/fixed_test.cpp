@@ -214,3 +214,75 @@ TEST_CASE("shape operations of a fixed tensor that has a name alias it") {
   const auto c = f;
   CHECK(transpose(c)(0, 1) == 11);
 }
+
+// ---- extents of which some are in the type -----------------------------------------------------------------------------------
+namespace {
+using points = tensor<double, tt::extents<tt::dyn, 3>>;  // any number of rows of three
+template <class T> using rows_of = tensor<T, tt::extents<tt::dyn, 3>>;
+template <class T> struct cloud { rows_of<T> at; T scale; };
+const char* const four_columns = "[tensor] extent 4 on axis 1, whose type fixes it to 3 [TT-S03]";
+}  // namespace
+TEST_CASE("mixed extents: made as tensors are, and an extent that the type fixes is checked at run time") {
+  const points p{{1, 2, 3}, {4, 5, 6}}, z(4, 3), none;
+  CHECK(p.shape() == tt::dims<2>{{2, 3}});
+  CHECK(sum(z) == 0);
+  CHECK(z.shape() == tt::dims<2>{{4, 3}});
+  CHECK(none.shape() == tt::dims<2>{{0, 3}});
+  const tensor<double, 2> four(2, 4);
+  CHECK_THROWS_WITH_AS(points(2, 4), four_columns, tt::shape_error);
+  CHECK_THROWS_WITH_AS((points{{1, 2, 3, 4}}), four_columns, tt::shape_error);
+  CHECK_THROWS_WITH_AS(points{four}, four_columns, tt::shape_error);
+  CHECK_THROWS_WITH_AS(points{four * 2.0}, four_columns, tt::shape_error);
+  points q = p;
+  CHECK_THROWS_WITH_AS(q = four, four_columns, tt::shape_error);
+  CHECK_THROWS_WITH_AS(q = four + 1.0, four_columns, tt::shape_error);
+  CHECK_THROWS_AS(q += z, tt::shape_error);
+  CHECK_THROWS_AS((points{{1, 2, 3}, {4, 5}}), tt::shape_error);
+  CHECK(tt::all(q == p));  // nothing has changed it
+  q = z;                   // the other extent is free
+  CHECK(q.extent(0) == 4);
+}
+TEST_CASE("mixed extents: statements, broadcasting, reductions and slices give what tensors give") {
+  points p{{1, 2, 3}, {4, 5, 6}};
+  const tensor<double, 2> t = p;
+  const points r = p * p + exp(-p);
+  CHECK(same(r, tensor<double, 2>(t * t + exp(-t))));
+  const points b = p + fixed<double, 3>{10, 20, 30} * tensor<double, 2>{{1}, {2}};
+  CHECK(tt::all(b == tensor<double, 2>{{11, 22, 33}, {24, 45, 66}}));
+  CHECK(sum(p) == 21);
+  CHECK(tt::all(sum(p, 0) == tensor<double, 1>{5, 7, 9}));
+  CHECK(tt::all(tt::max(p, 1) == tensor<double, 1>{3, 6}));
+  CHECK(tt::all(matmul(p, transpose(p)) == tensor<double, 2>{{14, 32}, {32, 77}}));
+  CHECK(tt::all(p(tt::all, tt::range(2, 0, -1)) == tensor<double, 2>{{3, 2}, {6, 5}}));
+  p(1) = 7.0;
+  p(tt::all, 0) += tensor<double, 1>{1, 2};
+  transpose(p)(2, 0) = -1;
+  CHECK(tt::all(p == tensor<double, 2>{{2, 2, -1}, {9, 7, 7}}));
+  p = p * 2.0 + p;  // names the result
+  p += 1.0;
+  CHECK(tt::all(p == tensor<double, 2>{{7, 7, -2}, {28, 22, 22}}));
+  CHECK(t(1, 0) == 4);
+  tensor<float, tt::extents<2, tt::dyn>> two = tt::to<float>(transpose(points{{1, 2, 3}, {4, 5, 6}})(tt::range(1, 3)));
+  CHECK(tt::all(two == tensor<float, 2>{{2, 5}, {3, 6}}));
+}
+TEST_CASE("mixed extents: a gradient has the type of its argument, under vmap and in trees too") {
+  const points p{{1, 2, 3}, {4, 5, 6}};
+  const auto f = [](const auto& x) { return sum(x * x * x); };
+  static_assert(std::is_same_v<decltype(tt::grad(f)(p)), points>);
+  CHECK(tt::all(tt::grad(f)(p) == 3.0 * p * p));
+  CHECK(tt::jvp(f, p, p).y_dot == 3 * f(p));
+  CHECK(tt::all(tt::hvp(f, p, p) == 6.0 * p * p));
+  const auto through = [](const auto& x) {  // a local of mixed extents
+    const rows_of<tt::scalar_t<decltype(x)>> y = unsqueeze(x, 0) * tensor<double, 2>{{1}, {2}};
+    return sum(y * y);
+  };
+  CHECK(tt::all(tt::grad(through)(tensor<double, 1>{1, 2, 3}) == tensor<double, 1>{10, 20, 30}));
+  CHECK_THROWS_WITH_AS(tt::grad(through)(tensor<double, 1>(4)), four_columns, tt::shape_error);
+  const auto m = tt::vmap([](const auto& row, auto s) { return row * s; })(p, tensor<double, 1>{10, 100});
+  CHECK(tt::all(m == tensor<double, 2>{{10, 20, 30}, {400, 500, 600}}));
+  CHECK(tt::all(tt::vmap(tt::grad([](const auto& row) { return sum(row * row); }))(p) == 2.0 * p));
+  CHECK(tt::all(tt::vmap([&](auto s) { return tt::grad(f)(p) * s; })(tensor<double, 1>{1, 2})(1) == 6.0 * p * p));
+  const cloud<double> g = tt::grad([](const auto& c) { return sum(c.at * c.at) * c.scale; })(cloud<double>{p, 2});
+  CHECK(tt::all(g.at == 4.0 * p));
+  CHECK(g.scale == 91);
+}
