@@ -1,6 +1,8 @@
-// The texts of the errors of contractions, indexing and factorisations: what happened, with values, and what to do.
+// The texts of errors: what happened, with values, and what to do. Of contractions, indexing, factorisations; of arrays, files and transforms.
 #include <doctest/doctest.h>
 
+#include <any>
+#include <fstream>
 #include <ttensor/all.hpp>
 
 namespace tt = ttensor;
@@ -95,4 +97,102 @@ TEST_CASE("extents that cannot be") {
   { const tt::tensor<double, 1> freed(1000); }
   CHECK_THROWS_AS((tt::tensor<double, 1>((tt::index_t(1) << 44) - 100)), std::bad_alloc);  // more than the largest class of the cache of blocks
   CHECK_THROWS_AS((tt::tensor<double, 1>(tt::index_t(1) << 50)), std::bad_alloc);
+}
+
+TEST_CASE("axes, steps, bounds") {
+  const auto a = tt::zeros<double>(2, 3);
+  CHECK(text<tt::axis_error>([&] { sum(a, tt::axes{0, -2}); }) == "[sum] axis -2 is named twice [TT-A02]");
+  CHECK(text<tt::axis_error>([&] { permute(a, 1, 1); }) == "[permute] axis 1 is named twice [TT-A02]");
+  CHECK(text<tt::index_error>([&] { a(tt::all, tt::range(0, 3, 0)); }) == "[slice] step 0; give a positive or negative step [TT-I02]");
+  CHECK(text<tt::domain_error>([] { tt::arange(0.0, 1.0, 0.0); }) == "[arange] step 0; give a positive or negative step [TT-D01]");
+  CHECK(text<tt::domain_error>([] { tt::integers<int>(tt::rng(1), {5}, 3, 3); }) == "[integers] empty range [3, 3); give low < high [TT-D03]");
+  CHECK(text<tt::domain_error>([] { tt::chunk_size{0}; }) == "[chunk_size] a chunk of 0; give 1 or more [TT-D07]");
+  CHECK(text<tt::domain_error>([] { tt::max_trips{-1}; }) == "[max_trips] a bound of -1 trips; give 0 or more [TT-D08]");
+  CHECK(text<tt::domain_error>([] { tt::while_loop([](auto) { return true; }, [](auto t) { return t; }, 1.0, tt::max_trips{3}); }) ==
+        "[while_loop] still running after max_trips{3}; raise the bound [TT-D04]");
+}
+TEST_CASE("shapes: rows, assignments, views, what is not one element") {
+  tt::tensor<double, 2> a(2, 3);
+  const auto four = tt::zeros<double>(4);
+  CHECK(text<tt::shape_error>([] { tt::tensor<double, 2>{{1, 2, 3}, {4, 5}}; }) ==
+        "[tensor] ragged rows: one of 2 elements where 3 were expected; give every row the same length [TT-S04]");
+  CHECK(text<tt::shape_error>([&] { a(0) = four; }) == "[assign] shape (4,) does not broadcast to the view (3,) [TT-S06]");
+  CHECK(text<tt::shape_error>([&] { a(tt::all, tt::range(0, 1)) = a; }) == "[assign] shape (2,3) does not broadcast to the view (2,1) [TT-S06]");  // nor is the view stretched
+  CHECK(text<tt::shape_error>([&] {
+          auto row = tt::zeros<double>(1, 3);
+          row += a;
+        }) == "[assign] a compound assignment cannot change the shape (1,3) to (2,3); write x = x + y for a result of another shape [TT-S07]");
+  CHECK(text<tt::shape_error>([&] { broadcast_to(a, {2, 4}); }) == "[broadcast_to] shape (2,3) does not broadcast to (2,4); extents must be equal or 1 [TT-S11]");
+  CHECK(text<tt::shape_error>([&] { squeeze(a, -1); }) == "[squeeze] axis -1 has extent 3; only axes of extent 1 are removed [TT-S12]");
+  CHECK(text<tt::shape_error>([&] { swap(a(0), a(0, tt::range(0, 2))); }) == "[swap] shapes differ: (3,) and (2,); exchange views of one shape [TT-S19]");
+  CHECK(text<tt::shape_error>([&] { item(a); }) == "[item] an array of shape (2,3) has not one element; index it [TT-S32]");
+  std::vector<double> five(5);
+  CHECK(text<tt::shape_error>([&] { tt::view(five, {2, 3}); }) == "[view] a range of 5 elements under the shape (2,3); give a shape of as many elements [TT-S32]");
+  CHECK(item(tt::tensor<double, 2>{{7}}) == 7);
+  CHECK(tt::all(a == 0.0));
+}
+TEST_CASE("what was moved from") {
+  tt::tensor<double, 1> x{1, 2};
+  auto e = x * 2.0;
+  const auto taken = std::move(e);
+  CHECK(text<tt::error>([&] { tt::eval(e + 1.0); }) ==
+        "[expression] this expression was moved from, or used up by the expression that took it with std::move; copy it instead [TT-E01]");
+  CHECK(sum(taken) == 6);
+  auto v = x(tt::range(0, 2));
+  const auto w = std::move(v);
+  CHECK(text<tt::error>([&] { v = 1.0; }) ==
+        "[assign] this view was moved from (std::swap does that); exchange elements with swap(a(0), a(1)), found by its arguments [TT-E03]");
+  CHECK(x(0) == 1);
+}
+TEST_CASE("files") {
+  CHECK(text<tt::io_error>([] { tt::load_npy<double, 1>("no/such.npy"); }) == "[load_npy] cannot open 'no/such.npy'; check the path and its permissions [TT-O01]");
+  CHECK(text<tt::io_error>([] { tt::save_npy("no/such.npy", tt::zeros<double>(1)); }) == "[save_npy] cannot open 'no/such.npy'; check the path and its permissions [TT-O01]");
+  std::ofstream("array_errors_test.npy") << "text, and no array";
+  CHECK(text<tt::format_error>([] { tt::load_npy<double, 1>("array_errors_test.npy"); }) == "[load_npy] 'array_errors_test.npy' does not begin as a NumPy array file [TT-F01]");
+  std::remove("array_errors_test.npy");
+  if (std::ofstream("/dev/full"))  // Linux: always full
+    CHECK(text<tt::io_error>([] { tt::save_npy("/dev/full", tt::zeros<double>(3)); }) == "[save_npy] writing '/dev/full' failed; is the disk full? [TT-O02]");
+}
+TEST_CASE("tangents, cotangents, rules") {
+  const tt::tensor<double, 1> x{1, 2, 3}, two{1, 2};
+  const auto square = [](const auto& t) { return t * t; };
+  const auto first = [](const auto& t) { return t[0] * 2.0; };
+  CHECK(text<tt::shape_error>([&] { tt::vjp(square, x).pull(two); }) == "[vjp] shape (3,) and cotangent shape (2,) differ; give it the same shape [TT-S08]");
+  CHECK(text<tt::shape_error>([&] { tt::jvp(first, std::vector<double>{1, 2}, std::vector<double>{1}); }) == "[jvp] a tree with 2 parts has a tangent with 1; give one for each part [TT-S10]");
+  const auto short_tangent = tt::custom_jvp([](const auto& t) { return tt::eval(t * t); }, [&](const auto& t, const auto&) { return std::pair{tt::eval(t * t), two}; });
+  CHECK(text<tt::shape_error>([&] { tt::jvp(short_tangent, x, x); }) == "[custom_jvp] the rule's tangent has shape (2,) and its value (3,) [TT-S15]");
+  const auto short_gradient = tt::custom_vjp([](const auto& t) { return sum(t); }, [](const auto& t) { return std::pair{sum(t), 0.0}; }, [&](auto, auto) { return two; });
+  CHECK(text<tt::shape_error>([&] { tt::grad(short_gradient)(x); }) == "[custom_vjp] argument shape (3,) and gradient shape (2,) differ [TT-S16]");
+}
+TEST_CASE("control flow") {
+  const auto add = [](auto c, auto t) { return std::pair{c + std::get<0>(t), c}; };
+  CHECK(text<tt::shape_error>([&] { tt::scan(add, 0.0, std::tuple{tt::zeros<double>(3), tt::zeros<double>(2)}); }) ==
+        "[scan] inputs have 3 and 2 slices along their first axes; give one length [TT-S27]");
+  CHECK(text<tt::shape_error>([&] { tt::scan([](auto c, auto) { return std::pair{c, c}; }, 0.0, std::tuple{}); }) ==
+        "[scan] the inputs hold no tensor, so there is nothing to walk; use for_loop [TT-S14]");
+  const auto parts = [](std::size_t n) { return [n](auto t) { return std::vector(n, t); }; };
+  CHECK(text<tt::shape_error>([&] { tt::vmap([&](auto t) { return tt::cond(t > 1.0, parts(2), parts(3), t); })(tt::tensor<double, 1>{1, 2}); }) ==
+        "[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S26]");
+}
+TEST_CASE("chunks of examples that differ, rows of keys that differ") {
+  const tt::tensor<double, 1> x{1, 2, 3, 4};
+  int runs = 0;
+  CHECK(text<tt::shape_error>([&] { tt::vmap([&](auto t) { return tt::eval(t * tt::ones<double>(2 + runs++)); }, tt::chunk_size{2})(x); }) ==
+        "[vmap] two chunks of examples give results of different shapes, (4,2) and (2,3); leave chunk_size out [TT-S29]");
+  runs = 0;
+  CHECK(text<tt::shape_error>([&] { tt::vmap([&](auto t) { return std::vector(static_cast<std::size_t>(1 + runs++), t); }, tt::chunk_size{2})(x); }) ==
+        "[vmap] two chunks of examples give trees with different numbers of parts; leave chunk_size out [TT-S31]");
+  const std::vector<std::vector<tt::rng>> keys{split(tt::rng(1), 2), split(tt::rng(2), 3)};
+  CHECK(text<tt::shape_error>([&] { tt::vmap([](const auto& k, auto t) { return t * tt::normal<double>(k[0]); })(keys, x(tt::range(0, 2))); }) ==
+        "[vmap] rows of 2 and 3 keys; give every row one length [TT-S30]");
+}
+TEST_CASE("levels that meet, values that outlive theirs") {
+  std::any leaked;
+  const auto read = [&](auto y) { return y * std::any_cast<decltype(y)>(leaked); };
+  CHECK(text<tt::level_error>([&] { tt::grad([&](auto x) { leaked = x; return x * tt::grad(read)(2.0); })(3.0); }) ==
+        "[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see, or kept a value of one that has ended; "
+        "pass closing_over(x...) to the inner transform, return what is kept [TT-L03]");
+  CHECK(text<tt::level_error>([&] { std::any_cast<tt::var<double>>(leaked) * 2.0; }) ==
+        "[var] a value of a transform that has ended, or of another thread, was used in a recorded operation; return it from the transformed function, or take "
+        "stop_gradient of it first [TT-L02]");
 }
