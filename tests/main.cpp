@@ -1,11 +1,15 @@
 // The one main of all tests, compiled once. A program without test cases fails: a test that vanished must not pass.
-// With TTENSOR_TEST_NEEDS_GPU it first looks for a GPU and leaves with 77 (ctest: skipped) when there is none.
+// With TTENSOR_TEST_NEEDS_GPU it first looks for a GPU and leaves with 77 (ctest: skipped) when there is none; with --without-gpu, for
+// what a program says then, when there is one that TTENSOR_DEVICE=cpu does not switch off.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include <cstdio>
 #if defined(TTENSOR_TEST_NEEDS_GPU)
 #include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <cstring>
 #endif
 
 namespace {
@@ -32,7 +36,11 @@ DOCTEST_REGISTER_LISTENER("case_counter", 1, case_counter);
 int main(int argc, char** argv) {
 #if defined(TTENSOR_TEST_NEEDS_GPU)
   int devices = 0;
-  if (const cudaError_t e = cudaGetDeviceCount(&devices); e != cudaSuccess || devices == 0) {
+  const cudaError_t e = cudaGetDeviceCount(&devices);
+  const bool none = e != cudaSuccess || devices == 0;
+  if (argc > 1 && std::strcmp(argv[1], "--without-gpu") == 0) {
+    if (!none && !std::getenv("TTENSOR_DEVICE")) return std::puts("skipped: there is a GPU"), 77;
+  } else if (none) {
     std::printf("skipped: no GPU (%s)\n", e == cudaSuccess ? "no device" : cudaGetErrorString(e));
     return 77;
   }

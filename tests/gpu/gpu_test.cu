@@ -3,6 +3,8 @@
 #include <ttensor/run/cuda/reduce.hpp>
 #include <ttensor/tensor.hpp>
 #include <cmath>
+#include <cstdlib>
+#include <string>
 #include <vector>
 #include "../run/device_programs.hpp"
 
@@ -29,6 +31,26 @@ template <class T, int R> std::vector<T> fetch(const device_array<T, R>& a) {
 bool near(double got, double want, double tol) { return std::fabs(got - want) <= tol * (1 + std::fabs(want)); }
 template <class T> constexpr double tolerance = sizeof(T) == 4 ? 3e-6 : 1e-14;
 }  // namespace
+
+// Runs where the others cannot: gpu_missing and gpu_switched_off, in CMakeLists.txt.
+TEST_CASE("without a device its use is one clear error, and the host goes on" * doctest::skip()) {
+  const std::string why = device::why();
+  if (std::getenv("TTENSOR_DEVICE")) CHECK(why == "disabled by TTENSOR_DEVICE=cpu");
+  else CHECK((why == "no NVIDIA driver on this machine" || why == "no NVIDIA device on this machine" || why.find("the NVIDIA driver supports CUDA") == 0));
+  const std::string text = "[device] no usable device: " + why + "; run on the host instead [TT-G01]";
+  CHECK_FALSE(device::available());
+  const tensor<float, 1> x{1, 2, 3};
+  device_array<float, 1> none;
+  CHECK_THROWS_WITH_AS(device::require(), text.c_str(), device_error);
+  CHECK_THROWS_WITH_AS(device::synchronize(), text.c_str(), device_error);
+  CHECK_THROWS_WITH_AS((device_array<float, 1>(3)), text.c_str(), device_error);
+  CHECK_THROWS_WITH_AS((device_array<float, 1>(x)), text.c_str(), device_error);
+  CHECK_THROWS_WITH_AS(assign(none, none.as_leaf() * 2.0f), text.c_str(), device_error);
+  CHECK_THROWS_WITH_AS(sum_on_device(none * none), text.c_str(), device_error);
+  CHECK_THROWS_WITH_AS(backward(none.as_leaf() * 2.0f, none, wrt(none, none)), text.c_str(), device_error);
+  const tensor<float, 1> y = x * x;
+  CHECK(y(2) == 9.0f);
+}
 
 TEST_CASE("the device says that it is there") {
   CHECK(device::available());
