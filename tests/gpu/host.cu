@@ -35,6 +35,11 @@ TEST_CASE("gradients of statements, sums, products, selections") {
   CHECK(near(tt::grad([](const auto& t) { return mean(maximum(t, 0.0)) + tt::max(t); })(x), vec{1.0 / 3, 0, 4.0 / 3}));
   CHECK(near(tt::grad([](const auto& t) { return norm(t) + stddev(t); })(x), x / norm(x) + (x - mean(x)) / (3.0 * stddev(x))));
 }
+TEST_CASE("floats, whose sums are collected in double") {
+  const tt::tensor<float, 1> f{1, 2, 4};
+  CHECK(sum(f * f) == 21.0f);
+  CHECK(tt::all(tt::grad([](const auto& t) { return sum(t * t) + mean(t); })(f) == 2.0f * f + 1.0f / 3.0f));
+}
 TEST_CASE("complex numbers") {
   using complex = std::complex<double>;
   const tt::tensor<complex, 1> z{{1, 2}, {0, -3}};

@@ -161,11 +161,12 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       }
       for (; i + N <= m; i += N) sum = Red::combine(sum, convert_value<total>(value<false>(u, jump(i))));
       return sum;
+    } else {  // nvcc warns of loops behind a return
+      for (; i + chains * N <= m; i += chains * N)
+        static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + j() * N))); });
+      for (; i + N <= m; i += N) a[0] = Red::combine(a[0], value<false>(u, jump(i)));
+      return fold_chains();
     }
-    for (; i + chains * N <= m; i += chains * N)
-      static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + j() * N))); });
-    for (; i + N <= m; i += N) a[0] = Red::combine(a[0], value<false>(u, jump(i)));
-    return fold_chains();
   }
 
   // ---- across rows -------------------------------------------------------------------------------------------------------
