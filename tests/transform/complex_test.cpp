@@ -213,3 +213,44 @@ TEST_CASE("options and nestings, scalars") {
   CHECK(near(C(tt::grad([](const auto& a) { return tt::sum(tt::real(a)); }, tt::strict)(fs)(0)), 1, 1e-6));
   CHECK(near(C(tt::grad([](const auto& a) { return tt::real(a); }, tt::strict)(std::complex<float>(1, 2))), 1, 1e-6));
 }
+
+// L = sum real(c z^2 x^2) for complex z and real x: by z it is conj(2 c z x^2), by x real(2 c z^2 x).
+TEST_CASE("reverse over reverse goes between real and complex") {
+  const C c(1, 2), w(0.3, -0.8);
+  const double u = 0.7;
+  const auto check = [&](const auto& z, const auto& x, const auto& total, const auto& at) {
+    const auto f = [&](const auto& a, const auto& b) { return total(real(c * a * b * (a * b))); };
+    const auto by_z = [&](const auto& a, const auto& b) { return tt::grad([&](const auto& v) { return f(v, b); })(a); };
+    const auto by_x = [&](const auto& a, const auto& b) { return tt::grad([&](const auto& v) { return f(a, v); })(b); };
+    const auto zz = tt::grad([&](const auto& a) { return total(real(w * by_z(a, x))); })(z);
+    const auto zx = tt::grad([&](const auto& b) { return total(real(w * by_z(z, b))); })(x);
+    const auto xz = tt::grad([&](const auto& a) { return total(u * by_x(a, x)); })(z);
+    const auto xx = tt::grad([&](const auto& b) { return total(u * by_x(z, b)); })(x);
+    for (int k = 0; k < 4; ++k) {
+      const C p = at(z, k), W = std::conj(w);
+      const double q = at(x, k);
+      CHECK(near(at(zz, k), std::conj(2.0 * W * c * q * q)));
+      CHECK(near(at(zx, k), std::real(4.0 * W * c * p * q)));
+      CHECK(near(at(xz, k), std::conj(4.0 * u * c * p * q)));
+      CHECK(near(at(xx, k), std::real(2.0 * u * c * p * p)));
+    }
+  };
+  const tt::tensor<double, 1> x{0.7, 1.2, -0.4, 2};
+  check(array(), x, [](const auto& v) { return tt::sum(v); }, [](const auto& v, int k) { return v.data()[k]; });
+  check(C(0.4, 0.9), 0.7, [](const auto& v) { return v; }, [](const auto& v, int) { return v; });
+  // and once more, of numbers: by x, z and x
+  CHECK(near(tt::grad([&](const auto& b) { return real(w * tt::grad([&](const auto& a) { return tt::grad([&](const auto& v) { return real(c * a * v * (a * v)); })(b); })(C(0.4, 0.9))); })(0.7),
+             std::real(4.0 * std::conj(w) * c * C(0.4, 0.9))));
+  // y = c exp(x) is of complex numbers and stands in a statement of its own: the derivatives of sum |y|^2 are 2^n |c|^2 exp(2 x)
+  const auto square = [&](const auto& v) {
+    const auto y = tt::eval(c * exp(v));
+    return tt::sum(real(y * conj(y)));
+  };
+  const auto d2 = tt::grad([&](const auto& v) { return tt::sum(tt::grad(square)(v)); });
+  const auto d3 = tt::grad([&](const auto& v) { return tt::sum(d2(v)); })(x);
+  const auto second = d2(x);
+  for (int k = 0; k < 4; ++k) {
+    CHECK(near(second(k), 20 * std::exp(2 * x(k))));
+    CHECK(near(d3(k), 40 * std::exp(2 * x(k))));
+  }
+}

@@ -38,10 +38,6 @@ template <class X> struct of_other_element {
     }
   }
 };
-/// Whether all of them are complex, or none is.
-template <class X, class... L> constexpr bool of_one_field(type_list<L...>) {
-  return (... && (!can_carry<L>() || is_complex_v<elem_t<typename L::scalar>> == is_complex_v<elem_t<X>>));
-}
 
 // ---- what a node remembers of a statement, and its backward loop: one code for all statements ---------------------------
 /// One adjoint that a statement's backward pass adds to. Its strides over the statement's axes: 0 where the leaf was broadcast.

@@ -72,7 +72,6 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
   static constexpr int count = table::count;
   static constexpr int levels = batch_levels_v<S>, full = levels + R, inner = batch_levels_v<Inside>, vars = taped<Inside>::vars;
   static_assert(of_one_elem<Inside, true>(type_list<L...>{}), "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
-  static_assert(of_one_field<Inside>(type_list<L...>{}), "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
   template <class Leaf> static auto base(const Leaf& l) {
     if constexpr (can_carry<Leaf>()) return with_kinds_of<Below>(untape_leaf(l));
     else return l;

@@ -135,7 +135,6 @@ template <class T> struct kind_rule<var<T>> {
   };
   template <class Op, class Y, class P, class A> static void cross(std::uint64_t serial, adjoint_ref from, const P& p, const A& a) {
     if constexpr (crosses<Y, A, P>) {
-      static_assert(!has_var_v<Y>, "ttensor: reverse mode over reverse mode does not go between real and complex; take forward over reverse, jvp(grad(f), z, v)");
       if (a.active()) tapes::of<Y>(serial).template push<cross_node<Y, std::remove_cvref_t<decltype(a.value())>, Op, P>>(from, a.ref(), p);
     }
   }
