@@ -2,10 +2,13 @@
 """What a compile costs: CPU seconds and peak memory of the compiler, medians, beside xsimd and Eigen on the same machine.
 
     compile_time.py [--compiler g++] [--runs 3] [--only substring] [--instructions]
+    compile_time.py --check-memory [--compiler g++]
 
 Ratios are to `xsimd alone`, compiled in the same run: targets in seconds belong to one machine, ratios to all.
 With --instructions, the instructions that the compiler (g++) executes, counted by valgrind, instead of seconds: the same on a
 busy machine and on another day, twenty times as slow to find out.
+With --check-memory, one compile of each case that has a budget in megabytes (MEMORY_BUDGET), and failure if one is over it: a test of
+the suite, which a time could not be.
 """
 import argparse
 import os
@@ -14,6 +17,7 @@ import shlex
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 
 root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -66,6 +70,15 @@ CASES = {
     "ttensor/all.hpp + mapped Hessian": "#include <ttensor/all.hpp>\n" + MAPPED,
 }
 CASES.update({name + RUNTIME: "#define TTENSOR_RUNTIME\n" + text for name, text in list(CASES.items()) if name.startswith("ttensor") and "third" not in name and "of an array" not in name})
+# Peak MB of g++ 12: of the file, or (case, MB) above another.
+MEMORY_BUDGET = {
+    "ttensor/tensor.hpp": 210,
+    "ttensor/all.hpp": 280,
+    "ttensor/tensor.hpp + statement": ("ttensor/tensor.hpp", 50),
+    "ttensor/all.hpp + statement": ("ttensor/all.hpp", 50),
+    "ttensor/all.hpp + statement + gradient": ("ttensor/all.hpp + statement", 80),
+    "ttensor/all.hpp + third order of an array": 800,
+}
 CASES["cmake/ttensor_runtime.cpp"] = "#include <ttensor/runtime.hpp>\n"
 
 
@@ -96,13 +109,35 @@ def compile_once(compiler, source, target):
     return (usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), ""
 
 
+def check_memory(compiler):
+    """Returns the number of cases over their budget."""
+    peak, over = {}, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, budget in MEMORY_BUDGET.items():
+            source = os.path.join(folder, "case.cpp")
+            with open(source, "w") as f:
+                f.write(CASES[name])
+            cost, text = compile_once(compiler, source, os.path.join(folder, "out.o"))
+            if cost is None:
+                raise SystemExit(f"{name} does not compile:\n{text}")
+            peak[name] = cost[1]
+            base, limit = budget if isinstance(budget, tuple) else (None, budget)
+            used = peak[name] - peak.get(base, 0)
+            over += used > limit
+            print(f"{name}: {used:.0f} MB{' above ' + base if base else ''}, of {limit}{'' if used <= limit else ': TOO MUCH'}")
+    return over
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", default="")
     parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--check-memory", action="store_true")
     args = parser.parse_args()
+    if args.check_memory:
+        return 1 if check_memory(args.compiler) else 0
     if args.instructions and not shutil.which("valgrind"):
         parser.error("--instructions wants valgrind, which is not installed")
     if args.instructions:
@@ -141,4 +176,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
