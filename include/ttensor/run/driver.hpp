@@ -8,6 +8,8 @@ namespace run {
 
 /// Runs a kernel that writes its outputs.
 void run_map(nest& s, rows_kernel k);
+/// What run_map does with the nest.
+map_plan plan_map(nest& s, rows_kernel k);
 /// The same over n contiguous elements.
 void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost);
 
@@ -62,6 +64,7 @@ class driver {
       for (int d = 0; d < s_.rank; ++d) (q.stride[d] == 0 ? times : n) *= s_.extent[d];
       bytes[p] = q.how == access::input && walker_.through_tile(p) && times >= least && n <= most && !is_written(p) ? n : 0;
       need += (bytes[p] + 63) / 64 * 64;
+      planes_gathered_ += bytes[p] != 0;
     }
     if (need == 0) return;
     gathered_.take(static_cast<std::size_t>(need));
@@ -142,6 +145,7 @@ class driver {
   nest& s_;
   walker walker_;
   mem::room gathered_;
+  int planes_gathered_ = 0;
   bool strided_ = false;
   index_t across_ = walker::tile;
 };
@@ -152,16 +156,33 @@ class map_driver : driver {
   map_driver(nest& s, rows_kernel k) : driver(s, walker(s, k, false)) {}
 
   void run() {
-    for (int d = 0; d < s_.rank; ++d)
-      if (s_.extent[d] == 0) return;
+    if (is_empty()) return;
     plan(true);
     piece all = whole();
-    const int team = threads_for(s_.size() * s_.cost);
-    if (team == 1 || !separable()) walk(all);
+    const int team = this->team();
+    if (team == 1) walk(all);
     else with_team(team, [&] { cut(all, team * 4); });
+  }
+  /// What run() would do. Makes everything ready for it.
+  map_plan planned() {
+    map_plan m;
+    if (is_empty()) return m;
+    plan(true);
+    m.kind = classify(s_);
+    m.threads = team();
+    m.gathered = planes_gathered_;
+    m.tiles = strided_ && walker_.tile_bytes(1, 1) != 0;
+    m.rank = s_.rank;
+    for (int d = 0; d < s_.rank; ++d) m.extent[d] = s_.extent[d];
+    return m;
   }
 
  private:
+  bool is_empty() const { return s_.size() == 0; }
+  int team() const {
+    const int n = threads_for(s_.size() * s_.cost);
+    return n == 1 || separable() ? n : 1;
+  }
   void cut(piece& b, int tasks) const {
     tasks = worth(b, tasks);
     for (int d = 0; d < s_.rank && tasks > 1; ++d)
@@ -173,6 +194,7 @@ class map_driver : driver {
   }
 };
 TTENSOR_BODY void run_map(nest& s, rows_kernel k) { map_driver(s, k).run(); }
+TTENSOR_BODY map_plan plan_map(nest& s, rows_kernel k) { return map_driver(s, k).planned(); }
 TTENSOR_BODY void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost) {
   const int team = threads_for(n * cost);
   if (TTENSOR_LIKELY(team == 1)) return k(c, n, nullptr, 1);

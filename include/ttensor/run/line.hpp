@@ -7,6 +7,8 @@ namespace run {
 
 /// Runs a kernel that writes its outputs along the one axis of n elements.
 void run_line(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n);
+/// What run_line does.
+map_plan plan_line(nest& s);
 /// Runs a kernel that adds to its outputs along the one axis.
 void run_line_sum(nest& s, kernel k, const accumulation& a);
 void run_line_sum_of_rows(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n, const accumulation& a);
@@ -40,6 +42,11 @@ class line {
     }
   }
   static constexpr index_t part = 512;  // elements that pass through the buffer at a time, as in a walker's nest of one axis
+  bool any_far() const {
+    bool any = false;
+    for (int p = 0; p < planes_; ++p) any = any || far(p);
+    return any;
+  }
   bool far(int p) const { return plane_[p].stride[0] != 0 && plane_[p].stride[0] != 1; }
 
  private:
@@ -85,12 +92,9 @@ class line_sum {
     for (int p = 0; p < planes_; ++p) ptr[p] = plane_[p].ptr;
     if (n == 0) return;
     if (n <= longest_strided && n <= sum_.run) return line_.walk(ptr, n);
-    bool strided = false, summed = false;
-    for (int p = 0; p < planes_; ++p) {
-      strided = strided || line_.far(p);
-      summed = summed || still(p);
-    }
-    cut(ptr, n, !summed ? n : strided ? longest_strided : sum_.run);
+    bool summed = false;
+    for (int p = 0; p < planes_; ++p) summed = summed || still(p);
+    cut(ptr, n, !summed ? n : line_.any_far() ? longest_strided : sum_.run);
   }
   static constexpr index_t longest_strided = 8 * line::part;
 
@@ -119,6 +123,15 @@ TTENSOR_BODY void run_line(const nest_plane* plane, int planes, int lanes, rows_
   char* ptr[max_planes];
   for (int p = 0; p < planes; ++p) ptr[p] = plane[p].ptr;
   if (n != 0) line(plane, planes, lanes, k, false).walk(ptr, n);
+}
+TTENSOR_BODY map_plan plan_line(nest& s) {
+  map_plan m;
+  if (s.extent[0] == 0) return m;
+  m.kind = classify(s);
+  m.tiles = line(s.plane, s.planes, s.lanes, rows_kernel(nullptr), false).any_far();
+  m.rank = 1;
+  m.extent[0] = s.extent[0];
+  return m;
 }
 TTENSOR_BODY void run_line_sum(nest& s, kernel k, const accumulation& a) { line_sum(s.plane, s.planes, line(s.plane, s.planes, s.lanes, k), a).run(s.extent[0]); }
 TTENSOR_BODY void run_line_sum_of_rows(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n, const accumulation& a) {

@@ -77,8 +77,16 @@ inline int longer_axis(const index_t* extent, int in, index_t lanes, index_t eno
 /// not depend on how many elements there are (chunks of vmap give the same bits); where no axis is kept, one of 16 or more. Short rows that are kept stay.
 bool turn_short_sums(nest& s);
 
-/// What the driver will do with a collapsed nest.
+/// How a planned nest is walked.
 plan_kind classify(const nest& s);
+/// What the executor of a map found out before it runs: explain prints it.
+struct map_plan {
+  plan_kind kind = plan_kind::flat;
+  int threads = 1, gathered = 0;  // gathered: strided inputs that are copied first, into one buffer
+  bool tiles = false;             // strided planes pass through a buffer, one for every piece of a thread
+  int rank = 0;
+  index_t extent[max_rank];       // of the axes that are left
+};
 
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void collapse(nest& s, bool reorder) {
@@ -139,7 +147,7 @@ TTENSOR_BODY bool turn_short_sums(nest& s) {
   return true;
 }
 TTENSOR_BODY plan_kind classify(const nest& s) {
-  if (s.rank == 0) return plan_kind::flat;
+  if (s.rank == 0 || (s.rank == 1 && s.extent[0] == 1)) return plan_kind::flat;
   const int in = s.rank - 1;
   bool unit = true, transposed = s.rank > 1;
   for (int p = 0; p < s.planes; ++p) {
@@ -221,6 +229,13 @@ class walker {
       if (d < 0) return;
     }
   }
+  /// Bytes of tiles of so many rows.
+  std::size_t tile_bytes(index_t rows, index_t across) const {
+    std::size_t need = 0;
+    for (int p = 0; p < s_.planes; ++p)
+      if (through_tile(p)) need += static_cast<std::size_t>(rows * across * s_.plane[p].bytes + 64);
+    return need;
+  }
   static constexpr index_t tile = 64;  // elements of a sum's tile each way: it decides the order of additions
   // Other tiles hold as many in long rows, which the processor fetches ahead (transposes of 1000 rows take a third to a half), and no
   // more rows than a cache line holds floats, so that a line of a transposed plane is read at once.
@@ -266,10 +281,8 @@ class walker {
   // The two inner axes in tiles: strided inputs are gathered (outputs too where the kernel reads them), strided outputs
   // scattered. The tiles' heights are multiples of every row group that a kernel may form.
   void tiles(index_t width, index_t height, index_t across) {
-    std::size_t need = 0;
     const index_t rows = height < this->rows() ? height : this->rows();
-    for (int p = 0; p < s_.planes; ++p)
-      if (through_tile(p)) need += static_cast<std::size_t>(rows * across * s_.plane[p].bytes + 64);
+    const std::size_t need = tile_bytes(rows, across);
     if (need > room_.bytes) room_.take(need);
     for (index_t i = 0; i < height; i += rows)
       for (index_t j = 0; j < width; j += across) one_tile(i, j, height - i < rows ? height - i : rows, width - j < across ? width - j : across);

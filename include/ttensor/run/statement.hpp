@@ -138,6 +138,12 @@ template <int F> struct statement_planes {
       run_map(s, type.kernel);
     }
   }
+  /// What run_planned() does.
+  map_plan planned() {
+    nest s = loops();
+    if constexpr (F == 1 && !has_threads) return plan_line(s);
+    else return plan_map(s, type.kernel);
+  }
 };
 
 }  // namespace run

@@ -61,6 +61,10 @@ struct fixed_elements<T, E, type_list<L...>> {
   static constexpr bool exists = one_shape && size > 0 && size <= most, few = exists && size <= most_in_order;
   using program = program_of<E>;
   using table = run::plane_table<T, eval_detail::leaf_core<L>...>;
+  static constexpr int widest = run::lanes_of<T, eval_detail::leaf_core<L>...>(), lanes = size < widest ? 1 : widest;
+  /// Few packs without functions are written out, all computed before one is stored, and none overlaps another: so GCC sees that the leaves' copies are not needed.
+  static constexpr bool unrolled = size <= most_in_order && (size / widest + size % widest) * program::length <= 160 && !any_function(program{});
+  static constexpr index_t singles = unrolled ? size % lanes : 0;  // at the end, computed one at a time; else the last pack overlaps the one before
 
   /// f(i, value) for every element in row-major order.
   template <class F> TTENSOR_INLINE static void each(const E& e, F&& f) {
@@ -71,24 +75,19 @@ struct fixed_elements<T, E, type_list<L...>> {
   }
   /// The elements go to `to`, which may be where a leaf was copied from.
   TTENSOR_INLINE static void store(const E& e, char* to) {
-    constexpr index_t whole = size / widest * widest;
     if constexpr (unrolled) {
-      const run_of<widest, 0, whole / widest> most(e);
-      const run_of<1, whole, size - whole> rest(e);
+      const run_of<lanes, 0, size / lanes> most(e);
+      const run_of<1, size - singles, singles> rest(e);
       most.store(to);
       rest.store(to);
     } else {
-      constexpr int W = size < widest ? 1 : widest;
-      const packs<W> p(e);
-      for (index_t i = 0; i + W <= size; i += W) p.store(p.value(i), to, i);
-      if constexpr (size % W != 0) p.store(p.value(size - W), to, size - W);
+      const packs<lanes> p(e);
+      for (index_t i = 0; i + lanes <= size; i += lanes) p.store(p.value(i), to, i);
+      if constexpr (size % lanes != 0) p.store(p.value(size - lanes), to, size - lanes);
     }
   }
 
  private:
-  static constexpr int widest = run::lanes_of<T, eval_detail::leaf_core<L>...>();
-  /// Few packs without functions are written out, all computed before one is stored, and none overlaps another: so GCC sees that the leaves' copies are not needed.
-  static constexpr bool unrolled = size <= most_in_order && (size / widest + size % widest) * program::length <= 160 && !any_function(program{});
   template <int W> struct packs {
     using strip = run::strip<table, W>;
     using leaves = run::leaf_set<W, eval_detail::leaf_core<L>...>;
