@@ -107,6 +107,7 @@ struct cholesky_op {
       tensor<T, R> y = symmetric(a);
       const index_t n = a.map.extent[R - 1], count = n ? y.size() / (n * n) : 0;
       T* to = count ? y.data() : nullptr;
+      ++counts.loops;
       for (index_t i = 0; i < count; ++i) {
         const index_t bad = run::factor_cholesky(n, to + i * n * n, n);
         if (TTENSOR_UNLIKELY(bad >= 0))

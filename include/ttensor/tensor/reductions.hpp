@@ -122,6 +122,7 @@ template <class T, int R> tensor<T, R> of_rows(const leaf<T, R>& a, const axis_s
   const auto shape = a.shape();
   const index_t all = shape::size(shape), n = reduced_count(shape, set);
   tensor<T, R> y(store<T>::make(shape::size(to)), to);
+  ++counts.loops;
   if (!all) return y(ellipsis) = -std::numeric_limits<T>::infinity(), y;  // the logarithm of an empty sum
   const bool packed = a.map.stride == shape::row_major(shape);
   const tensor<T, R> copy = packed ? tensor<T, R>() : tensor<T, R>(a);
@@ -205,6 +206,7 @@ template <class Better, int R> struct arg_extremum {
     tensor<std::int64_t, R> y(store<std::int64_t>::make(shape::size(kept)), kept);
     const index_t n = reduced_count(shape, set), m = n ? shape::size(shape) / n : 0;
     std::int64_t* to = y.data();
+    ++counts.loops;
     const auto* from = l.data.base + l.map.offset;
     int axis = R - 1;  // of the inner loop: the last one that is reduced
     while (axis >= 0 && !set.reduced[axis]) --axis;
