@@ -182,8 +182,8 @@ int main(int argc, char** argv) try {
   const double eigenvalue = curvature(p, training);
   std::printf("\nLargest curvature of the training loss: %.3f (%.2f s of Hessian-vector products)\n", eigenvalue, seconds() - start);
 
-  std::printf("\nThe hidden layer of a forward pass is one product and one loop, the loop being\n%s",
-              tt::explain(tanh(matmul(test.x, p.w1) + p.b1)).c_str());
+  std::printf("\nThe hidden layer of a forward pass is one product and one loop:\n%s",
+              tt::explain([&] { return tanh(matmul(test.x, p.w1) + p.b1); }).c_str());
 
   if (test_accuracy < 0.97) {
     std::fprintf(stderr, "test accuracy %.4f is below 0.97\n", test_accuracy);

@@ -1,5 +1,5 @@
-// explain(expression): the plan of a statement, read from the same objects that run it: the flat program, the planes of its
-// leaves, the nest and its class. build_info(): what this translation unit was compiled for.
+// explain(expression): the plan of a statement, asked of the same objects that run it: the flat program, the planes of its
+// leaves, the driver of its loops. explain(f): with the loops that ran for its operands. build_info(): what this translation unit was compiled for.
 #pragma once
 #include "print.hpp"
 
@@ -44,11 +44,36 @@ inline const char* plan_text(run::plan_kind k) {
   }
 }
 inline std::string counted(index_t n, const char* one, const char* many) { return std::to_string(n) + ' ' + (n == 1 ? one : many); }
+/// What ran before the loop that is explained.
+struct work {
+  std::uint64_t loops = 0, blocks = 0, regions = 0;
+  static work done() { return {counts.loops, mem::stats.blocks, run::thread_stats.regions}; }
+  work since(const work& o) const { return {loops - o.loops, blocks - o.blocks, regions - o.regions}; }
+};
+inline std::string threads_text(index_t n) {
+  return "\nthreads: " + std::to_string(n) + " of " + std::to_string(num_threads()) + (run::has_threads ? "" : " (built without ttensor::threads)");
+}
+/// loops: those of the plan, beside what ran before it.
+inline std::string passes_text(index_t loops, const work& before) {
+  const std::string all = std::to_string(loops + static_cast<index_t>(before.loops));
+  return "\npasses: " + all + ", loops: " + all + ", temporaries: " + std::to_string(before.blocks);
+}
+inline std::string before_text(const work& before) {
+  if (before.loops + before.blocks == 0) return {};
+  return "\nbefore this loop: " + counted(static_cast<index_t>(before.loops), "loop", "loops") + (before.regions > 0 ? ", some on several threads, " : ", ") + counted(static_cast<index_t>(before.blocks), "temporary", "temporaries");
+}
+inline std::string buffers_text(const run::map_plan& m) {
+  const int n = (m.gathered > 0) + m.tiles;
+  if (n == 0) return {};
+  std::string s = ", buffers: " + std::to_string(n) + " (";
+  if (m.gathered > 0) s += counted(m.gathered, "operand that is", "operands that are") + " gathered once" + (m.tiles ? "; " : "");
+  if (m.tiles) s += m.threads > 1 ? "tiles, for each piece of a thread" : "tiles";
+  return s + ')';
+}
 }  // namespace explain_detail
 
-/// The plan by which an expression is evaluated into a fresh tensor, as text.
-template <array_like A> std::string explain(const A& a) {
-  using namespace explain_detail;
+namespace explain_detail {
+template <class A> std::string plan_of(const A& a, const work& before, const char* note) {
   const auto e = as_expression(a);
   using E = std::remove_const_t<decltype(e)>;
   using S = storage_scalar_t<typename E::scalar>;
@@ -58,9 +83,11 @@ template <array_like A> std::string explain(const A& a) {
   const auto shape = e.shape();
   T st(e, batch_of<S>(e), shape);
   const auto stride = shape::row_major(st.extent);
-  for (int k = 0; k < T::outs; ++k) st.set_output(k, nullptr, stride);
-  run::nest n = st.loops();
-  const index_t elements = n.size();
+  const index_t elements = shape::size(st.extent);
+  index_t written = 0;
+  for (int k = 0; k < T::outs; ++k) written += elements * T::plane_facts[k].bytes;
+  const mem::room result(static_cast<std::size_t>(written) + 64);
+  for (index_t k = 0, at = 0; k < T::outs; at += elements * T::plane_facts[static_cast<int>(k++)].bytes) st.set_output(static_cast<int>(k), result.ptr + at, stride);
 
   std::string s = scalar_type_text<S>() + ' ' + shape::text(shape).c_str();
   if constexpr (T::levels > 0) s += std::string(", batch axes in front: ") + shape::text(st.extent).c_str();
@@ -79,7 +106,7 @@ template <array_like A> std::string explain(const A& a) {
   }
   if (!again) s += "\nprogram: " + counted(P::length, "instruction", "instructions") + "\n" + listing(P{});
   s += "leaves:\n";
-  index_t read = 0, written = 0;
+  index_t read = 0;
   int k = T::outs, slot = 0;
   e.leaves([&]<class L>(const L& l) {
     if (again && again[slot]) return static_cast<void>(++slot, ++k);
@@ -105,20 +132,53 @@ template <array_like A> std::string explain(const A& a) {
     s += '\n';
     read += bytes;
   });
-  for (int o = 0; o < T::outs; ++o) written += elements * st.plane[o].bytes;
-  if (st.flat()) {
-    s += std::string("plan: ") + plan_text(run::plan_kind::flat);
+  using fixed = fixed_elements<S, tree_type>;
+  if constexpr (fixed::exists) {
+    s += "plan: fixed (a known number of packs, into a fixed tensor)\nlanes: " + std::to_string(fixed::lanes);
+    if constexpr (fixed::singles > 0) s += ", 1 for the last " + counted(fixed::singles, "element", "elements");
+    s += threads_text(1) + passes_text(1, before) + before_text(before);
   } else {
-    run::collapse(n, true);
-    run::turn_short_rows(n, n.lanes);
-    s += std::string("plan: ") + plan_text(run::classify(n)) + ", axes after collapsing: (";
-    for (int d = 0; d < n.rank; ++d) s += (d ? "," : "") + std::to_string(n.extent[d]);
-    s += ')';
+    const run::map_plan plan = st.planned();
+    s += std::string("plan: ") + plan_text(plan.kind);
+    if (plan.kind != run::plan_kind::flat) {
+      s += ", axes after collapsing: (";
+      for (int d = 0; d < plan.rank; ++d) s += (d ? "," : "") + std::to_string(plan.extent[d]);
+      s += ')';
+    }
+    s += "\nlanes: " + std::to_string(T::kernel::N) + threads_text(plan.threads) + passes_text(1, before) + buffers_text(plan) + before_text(before) + note;
   }
-  s += "\nlanes: " + std::to_string(T::kernel::N) + "\nthreads: " + std::to_string(run::threads_for(elements * T::kernel::cost)) + " of " +
-       std::to_string(num_threads()) + (run::has_threads ? "" : " (built without ttensor::threads)") + "\npasses: 1, loops: 1, temporaries: 0\nbytes: " + std::to_string(read) + " read, " +
-       std::to_string(written) + " written\n";
-  return s;
+  return s + "\nbytes: " + std::to_string(read) + " read, " + std::to_string(written) + " written\n";
+}
+}  // namespace explain_detail
+
+/// The plan by which an expression is evaluated into a fresh tensor (of fixed tensors: into a fixed one), as text: the one loop that is still to run. What an operand is the
+/// result of, a product or a sum, ran when the expression was made; without fusion, every operator but the last.
+template <array_like A> std::string explain(const A& a) {
+  using namespace explain_detail;
+  if constexpr (requires { typename A::ttensor_tensor; }) {
+    return scalar_type_text<typename A::scalar>() + ' ' + shape::text(a.shape()).c_str() + "\nplan: none (a tensor, whose copy is no loop)" + passes_text(0, {}) + '\n';
+  } else {
+    return plan_of(a, {}, TTENSOR_FUSES ? "" : "\nbefore this loop: without fusion, a loop for every operator but the last; explain([&] { return ...; }) counts them");
+  }
+}
+/// The same of the expression that f() makes, with the loops and blocks of memory that making it took: explain([&] { return matmul(a, b) + c; }). What f() computes
+/// it computes here; where that is a tensor or a number, they are all there is.
+template <class F> requires(!array_like<F> && std::is_invocable_v<const F&>) std::string explain(const F& f) {
+  using namespace explain_detail;
+  const work start = work::done();
+  const auto& a = f();
+  work before = work::done().since(start);
+  using A = std::remove_cvref_t<decltype(a)>;
+  if constexpr (array_like<A> && !requires { typename A::ttensor_tensor; }) {
+    return plan_of(a, before, "");
+  } else {
+    std::string s = scalar_type_text<scalar_t<A>>();
+    if constexpr (array_like<A>) {
+      s += std::string(" ") + shape::text(a.shape()).c_str();
+      before.blocks -= before.blocks > 0;  // the result
+    }
+    return s + passes_text(0, before) + (before.regions > 0 ? ", some on several threads\n" : "\n");
+  }
 }
 
 #define TTENSOR_TEXT_(x) #x
