@@ -132,6 +132,50 @@ TEST_CASE("explain: sums") {
   CHECK(number(tt::explain(columns), "loops") == 1);
   CHECK(number(tt::explain(columns), "temporaries") + 1 == of(columns).blocks);
 }
+TEST_CASE("explain_sum: what sum does") {
+  const auto same = [](const std::string& text, const auto& total, long result) {
+    CAPTURE(text);
+    const work w = of(total);
+    CHECK(number(text, "loops") == w.loops);
+    const long buffers = number(text, "buffers") > 0 ? number(text, "buffers") : 0;
+    if (w.regions == 0) CHECK(number(text, "temporaries") + buffers + result == w.blocks);
+    CHECK((number(text, "threads") > 1) == (w.regions > 0));
+    CHECK(number(text, "lanes") == lanes_seen);
+  };
+  const auto check_sum = [&](const auto& make) {
+    const auto e = make();
+    same(tt::explain_sum(e), [&] { static_cast<void>(sum(e)); }, 0);
+    for (int axis = 0; axis < tt::rank_v<decltype(e)>; ++axis) {
+      same(tt::explain_sum(e, axis), [&] { static_cast<void>(sum(e, axis)); }, 1);
+      same(tt::explain_sum(e, axis, tt::keepdims), [&] { static_cast<void>(sum(e, axis, tt::keepdims)); }, 1);
+    }
+  };
+  check_sum([] { return noted(x); });
+  check_sum([] { return noted(a); });
+  check_sum([] { return noted(transpose(b)); });
+  check_sum([] { return noted(tt::to<float>(a)); });
+  check_sum([] { return noted(x(tt::range(0, 100, 2))); });
+  const vec three{1, 2, 3};
+  check_sum([&] { return noted(three); });
+  check_sum([] { return noted(tt::fixed<double, 3>{1, 2, 3}); });
+  CHECK(number(tt::explain_sum(x * z), "loops") == of([] { static_cast<void>(sum(x * z)); }).loops);
+  CHECK(has(tt::explain_sum(tt::to<float>(a), 0), "float (1,30), a sum of (20,30) in double\n"));
+  const vec u(1 << 20);
+  check_sum([&] { return noted(u(tt::range(0, 1 << 20, 3))); });
+  check_sum([&] { return noted(tt::reshape<3>(u, {64, 1 << 14, 1})); });
+  check_sum([&] { return noted(tt::permute(tt::reshape<3>(u, {64, 4, 1 << 12}), {2, 1, 0})); });
+  tt::with(tt::threads{3}, [&] {
+    check_sum([&] { return noted(u); });
+    check_sum([&] { return noted(tt::reshape<2>(u, {1024, 1024})); });
+    CHECK(number(tt::explain_sum(u), "threads") == (tt::run::has_threads ? 3 : 1));
+    check_sum([] { return noted(x); });
+    const mat m(300, 200);  // one call, without threads
+    const auto e = noted(exp(sin(cos(m * m + 1.0) * m + 2.0) * m + 3.0) * m + 4.0);
+    same(tt::explain_sum(e, {0, 1}, tt::keepdims), [&] { static_cast<void>(sum(e, {0, 1}, tt::keepdims)); }, 1);
+  });
+  CHECK(tt::explain_sum(a, 1).find("double (20,1), a sum of (20,30)\n") == 0);
+  CHECK(has(tt::explain_sum(a, 1), "bytes: 4800 read, 160 written"));
+}
 TEST_CASE("explain: broadcast, transposed and strided operands") {
   check([] { return noted(a + row); });
   CHECK(has(check([] { return a + row; }), "plan: inner"));

@@ -9,7 +9,7 @@ namespace run {
 /// Runs a kernel that writes its outputs.
 void run_map(nest& s, rows_kernel k);
 /// What run_map does with the nest.
-map_plan plan_map(nest& s, rows_kernel k);
+nest_plan plan_map(nest& s, rows_kernel k);
 /// The same over n contiguous elements.
 void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost);
 
@@ -96,6 +96,22 @@ class driver {
     }
     return false;
   }
+  bool is_empty() const { return s_.size() == 0; }
+  int team() const {
+    const int n = threads_for(s_.size() * s_.cost);
+    return n == 1 || separable() ? n : 1;
+  }
+  /// What a run will do, after plan().
+  nest_plan planned() const {
+    nest_plan m;
+    m.kind = classify(s_);
+    m.threads = team();
+    m.gathered = planes_gathered_;
+    m.tiles = strided_ && walker_.tile_bytes(1, 1) != 0;
+    m.rank = s_.rank;
+    for (int d = 0; d < s_.rank; ++d) m.extent[d] = s_.extent[d];
+    return m;
+  }
   bool separable() const {
     bool yes = !s_.overlapping;
     for (int p = 0; p < s_.planes && yes; ++p)
@@ -164,25 +180,13 @@ class map_driver : driver {
     else with_team(team, [&] { cut(all, team * 4); });
   }
   /// What run() would do. Makes everything ready for it.
-  map_plan planned() {
-    map_plan m;
-    if (is_empty()) return m;
+  nest_plan planned() {
+    if (is_empty()) return {};
     plan(true);
-    m.kind = classify(s_);
-    m.threads = team();
-    m.gathered = planes_gathered_;
-    m.tiles = strided_ && walker_.tile_bytes(1, 1) != 0;
-    m.rank = s_.rank;
-    for (int d = 0; d < s_.rank; ++d) m.extent[d] = s_.extent[d];
-    return m;
+    return driver::planned();
   }
 
  private:
-  bool is_empty() const { return s_.size() == 0; }
-  int team() const {
-    const int n = threads_for(s_.size() * s_.cost);
-    return n == 1 || separable() ? n : 1;
-  }
   void cut(piece& b, int tasks) const {
     tasks = worth(b, tasks);
     for (int d = 0; d < s_.rank && tasks > 1; ++d)
@@ -194,7 +198,7 @@ class map_driver : driver {
   }
 };
 TTENSOR_BODY void run_map(nest& s, rows_kernel k) { map_driver(s, k).run(); }
-TTENSOR_BODY map_plan plan_map(nest& s, rows_kernel k) { return map_driver(s, k).planned(); }
+TTENSOR_BODY nest_plan plan_map(nest& s, rows_kernel k) { return map_driver(s, k).planned(); }
 TTENSOR_BODY void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost) {
   const int team = threads_for(n * cost);
   if (TTENSOR_LIKELY(team == 1)) return k(c, n, nullptr, 1);

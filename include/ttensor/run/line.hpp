@@ -8,10 +8,12 @@ namespace run {
 /// Runs a kernel that writes its outputs along the one axis of n elements.
 void run_line(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n);
 /// What run_line does.
-map_plan plan_line(nest& s);
+nest_plan plan_line(nest& s);
 /// Runs a kernel that adds to its outputs along the one axis.
 void run_line_sum(nest& s, kernel k, const accumulation& a);
 void run_line_sum_of_rows(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n, const accumulation& a);
+/// What run_line_sum_of_rows does.
+nest_plan plan_line_sum(nest& s, rows_kernel k, const accumulation& a);
 
 #if defined(TTENSOR_BODY)
 /// Calls a kernel along one axis. Planes whose stride is not 0 or 1 pass through a buffer.
@@ -90,11 +92,24 @@ class line_sum {
   void run(index_t n) const {
     char* ptr[max_planes];
     for (int p = 0; p < planes_; ++p) ptr[p] = plane_[p].ptr;
-    if (n == 0) return;
-    if (n <= longest_strided && n <= sum_.run) return line_.walk(ptr, n);
+    if (n != 0) cut(ptr, n, longest(n));
+  }
+  /// The length of a piece, at most.
+  index_t longest(index_t n) const {
+    if (n <= longest_strided && n <= sum_.run) return n;
     bool summed = false;
     for (int p = 0; p < planes_; ++p) summed = summed || still(p);
-    cut(ptr, n, !summed ? n : line_.any_far() ? longest_strided : sum_.run);
+    return !summed ? n : line_.any_far() ? longest_strided : sum_.run;
+  }
+  static index_t half(index_t n, index_t leaf) {
+    index_t at = leaf;
+    while (2 * at < n) at *= 2;
+    return at;
+  }
+  static index_t pieces(index_t n, index_t leaf) {
+    if (n <= leaf) return 1;
+    const index_t at = half(n, leaf);
+    return pieces(at, leaf) + pieces(n - at, leaf);
   }
   static constexpr index_t longest_strided = 8 * line::part;
 
@@ -102,8 +117,7 @@ class line_sum {
   bool still(int p) const { return plane_[p].how == access::output && plane_[p].stride[0] == 0; }
   void cut(char* const* ptr, index_t n, index_t leaf) const {
     if (n <= leaf) return line_.walk(ptr, n);
-    index_t at = leaf;
-    while (2 * at < n) at *= 2;
+    const index_t at = half(n, leaf);
     char* right[max_planes];
     alignas(16) char own[max_planes][16];
     for (int p = 0; p < planes_; ++p) right[p] = still(p) ? own[p] : ptr[p] + at * plane_[p].stride[0] * plane_[p].bytes;
@@ -124,8 +138,8 @@ TTENSOR_BODY void run_line(const nest_plane* plane, int planes, int lanes, rows_
   for (int p = 0; p < planes; ++p) ptr[p] = plane[p].ptr;
   if (n != 0) line(plane, planes, lanes, k, false).walk(ptr, n);
 }
-TTENSOR_BODY map_plan plan_line(nest& s) {
-  map_plan m;
+TTENSOR_BODY nest_plan plan_line(nest& s) {
+  nest_plan m;
   if (s.extent[0] == 0) return m;
   m.kind = classify(s);
   m.tiles = line(s.plane, s.planes, s.lanes, rows_kernel(nullptr), false).any_far();
@@ -136,6 +150,13 @@ TTENSOR_BODY map_plan plan_line(nest& s) {
 TTENSOR_BODY void run_line_sum(nest& s, kernel k, const accumulation& a) { line_sum(s.plane, s.planes, line(s.plane, s.planes, s.lanes, k), a).run(s.extent[0]); }
 TTENSOR_BODY void run_line_sum_of_rows(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n, const accumulation& a) {
   line_sum(plane, planes, line(plane, planes, lanes, k, true), a).run(n);
+}
+TTENSOR_BODY nest_plan plan_line_sum(nest& s, rows_kernel k, const accumulation& a) {
+  nest_plan m = plan_line(s);
+  const index_t n = s.extent[0];
+  const line l(s.plane, s.planes, s.lanes, k, true);
+  if (n != 0) m.pieces = line_sum::pieces(n, line_sum(s.plane, s.planes, l, a).longest(n));
+  return m;
 }
 #endif
 

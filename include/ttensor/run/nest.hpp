@@ -79,11 +79,12 @@ bool turn_short_sums(nest& s);
 
 /// How a planned nest is walked.
 plan_kind classify(const nest& s);
-/// What the executor of a map found out before it runs: explain prints it.
-struct map_plan {
+/// What the driver of a nest found out before it runs: explain prints it.
+struct nest_plan {
   plan_kind kind = plan_kind::flat;
   int threads = 1, gathered = 0;  // gathered: strided inputs that are copied first, into one buffer
-  bool tiles = false;             // strided planes pass through a buffer, one for every piece of a thread
+  bool tiles = false;             // strided planes pass through a buffer, one for every piece
+  index_t pieces = 1, sums = 0;   // of a sum: pieces, and buffers for sums of their own
   int rank = 0;
   index_t extent[max_rank];       // of the axes that are left
 };
@@ -158,7 +159,7 @@ TTENSOR_BODY plan_kind classify(const nest& s) {
   }
   if (unit) {
     bool all_one = s.rank == 1;
-    for (int p = 0; p < s.planes; ++p) all_one = all_one && (s.plane[p].stride[in] == 1 || s.plane[p].how == access::uniform);
+    for (int p = 0; p < s.planes; ++p) all_one = all_one && (s.plane[p].stride[in] == 1 || s.plane[p].how != access::input);  // an output that stands still is a sum
     return all_one ? plan_kind::flat : plan_kind::inner;
   }
   return transposed ? plan_kind::tiled : plan_kind::general;

@@ -139,7 +139,7 @@ template <int F> struct statement_planes {
     }
   }
   /// What run_planned() does.
-  map_plan planned() {
+  nest_plan planned() {
     nest s = loops();
     if constexpr (F == 1 && !has_threads) return plan_line(s);
     else return plan_map(s, type.kernel);

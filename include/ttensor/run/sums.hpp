@@ -10,6 +10,8 @@ namespace run {
 /// Runs a kernel that adds to its outputs.
 void run_nest_sum(nest& s, kernel k, const accumulation& a);
 void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
+/// What run_nest_sum_of_rows does with the nest.
+nest_plan plan_nest_sum(nest& s, rows_kernel k, const accumulation& a);
 
 #if defined(TTENSOR_BODY)
 class sum_driver : driver {
@@ -18,17 +20,28 @@ class sum_driver : driver {
   sum_driver(nest& s, kernel k, const accumulation& a) : driver(s, walker(s, k, true)), sum_(&a) {}
 
   void run() {
-    for (int d = 0; d < s_.rank; ++d)
-      if (s_.extent[d] == 0) return;
+    if (is_empty()) return;
     plan(false);
     plan_sums();
     gathered_sums far;
     far.open(*this);
     piece all = whole();
-    const int team = threads_for(s_.size() * s_.cost);
-    if (team == 1 || !separable()) cut(all, 1);
+    const int team = this->team();
+    if (team == 1) cut(all, 1);
     else with_team(team, [&] { cut(all, team * 4); });
     far.close(*this);
+  }
+  /// What run() would do. Makes everything ready for it.
+  nest_plan planned() {
+    if (is_empty()) return {};
+    plan(false);
+    plan_sums();
+    nest_plan m = driver::planned();
+    gathered_sums far;
+    far.open(*this);
+    if (far.before) m.sums = 2;
+    count_pieces(m, whole(), m.threads == 1 ? 1 : m.threads * 4);
+    return m;
   }
 
  private:
@@ -63,6 +76,19 @@ class sum_driver : driver {
       return d;
     }
     return -1;
+  }
+  /// What cut(b, tasks) cuts.
+  void count_pieces(nest_plan& m, piece b, int tasks) const {
+    tasks = worth(b, tasks);
+    index_t at = 0;
+    const int d = next_cut(b, tasks, at);
+    if (d < 0) return;
+    const piece right = split(b, d, at);
+    ++m.pieces;
+    m.sums += summed_[d];
+    if (tasks > 1) tasks /= 2;
+    count_pieces(m, b, tasks);
+    count_pieces(m, right, tasks);
   }
   void cut(piece& b, int tasks) const {
     tasks = worth(b, tasks);
@@ -203,6 +229,7 @@ class sum_driver : driver {
 
 TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
 TTENSOR_BODY void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
+TTENSOR_BODY nest_plan plan_nest_sum(nest& s, rows_kernel k, const accumulation& a) { return sum_driver(s, k, a).planned(); }
 #endif
 
 /// A reduction made ready to run: through the planner, into the outputs that were set; after align().
@@ -214,10 +241,20 @@ template <int F> TTENSOR_NOINLINE void sum_planned(statement_planes<F>& st, cons
     run_nest_sum_of_rows(s, st.type.kernel, a);
   }
 }
-/// The same of all elements of planes that are all whole, to one element.
-template <int F> TTENSOR_NOINLINE void sum_flat(statement_planes<F>& st, const accumulation& a) {
+/// What sum_planned does.
+template <int F> nest_plan plan_sum(statement_planes<F>& st, const accumulation& a) {
+  nest s = st.loops();
+  if constexpr (F == 1 && !has_threads) return plan_line_sum(s, st.type.kernel, a);
+  else return plan_nest_sum(s, st.type.kernel, a);
+}
+/// Whether it is of all elements of planes that are all whole, to one element, and not too long for one call of the kernel.
+template <int F> bool is_one_call(const statement_planes<F>& st, const accumulation& a) {
+  bool yes = st.flat() && shape::size(st.extent) <= a.run;
+  for (int d = 0; d < F; ++d) yes = yes && st.plane[0].stride[d] == 0;
+  return yes;
+}
+template <int F> TTENSOR_NOINLINE void sum_flat(statement_planes<F>& st) {
   const index_t n = shape::size(st.extent);
-  if (n > a.run) return sum_planned(st, a);
   cursor c[max_planes];
   for (int k = 0; k < st.type.planes; ++k) {
     const bool still = st.type.facts[k].uniform || k < st.type.outs;

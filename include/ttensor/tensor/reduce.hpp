@@ -64,9 +64,7 @@ auto collect(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& se
   });
   ++counts.loops;
   if (shape::size(st.extent) == 0) return out;
-  bool one = st.flat();
-  for (int d = 0; d < st.full_rank; ++d) one = one && (stride[d] == 0);
-  one ? run::sum_flat<st.full_rank>(st, kernel::sums) : run::sum_planned<st.full_rank>(st, kernel::sums);
+  run::is_one_call<st.full_rank>(st, kernel::sums) ? run::sum_flat<st.full_rank>(st) : run::sum_planned<st.full_rank>(st, kernel::sums);
   return out;
 }
 /// The same elements in another element type.
@@ -107,13 +105,14 @@ template <class Red, class S, class W, class E> struct total_of {
   static constexpr int R = E::rank;
   using operands = flat_operands<R, leaves_of_t<E>>;
 
+  static constexpr bool few = operands::planes <= 8 && operands::same_rank;
+  TTENSOR_INLINE static bool fits(const operands& o, index_t n) { return o.differs == 0 && n != 0 && n <= kernel::block && (kernel::pads || n >= kernel::N); }
   /// Few whole tensors of one shape and not too many elements: one call of the loop, decided in registers. False: nothing was done.
   TTENSOR_INLINE static bool run(W& value, const E& e) {
     typename operands::numbers numbers;
     const operands o(e, numbers);
     const index_t n = shape::size(o.extent);
-    if (o.differs != 0 || n == 0 || n > kernel::block) return false;
-    if (!kernel::pads && n < kernel::N) return false;
+    if (!fits(o, n)) return false;
     if constexpr (names::exists) {
       using second = loop<typename names::program>;
       if (eval_detail::names_agree<names>(o.word)) return value = second::reduced(o.template call<typename second::row>(numbers, n)), true;
@@ -156,7 +155,7 @@ template <class Red, class S, class E> TTENSOR_INLINE reduction_scalar_t<Red, S>
     run::core_io<W, 1>::store(sum, &to);
     done = true;
   } else if constexpr (whole_tree<E>) {
-    if constexpr (total::operands::planes <= 8 && total::operands::same_rank) done = total::run(value, e);
+    if constexpr (total::few) done = total::run(value, e);
   }
   if (!done) value = total::planned(e);
   if constexpr (std::is_same_v<Q, W>) return value;
