@@ -159,7 +159,7 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
   } else {
     using S = typename decltype(expr::newest_among<std::remove_cvref_t<A>...>())::type;
     if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);
-    else if constexpr ((expr::crosses_v<S, std::remove_cvref_t<A>> || ...)) return join_chain_t<elem_t<S>, S, std::remove_cvref_t<A>...>();  // says so
+    else if constexpr (Op::differentiable && (expr::crosses_v<S, std::remove_cvref_t<A>> || ...)) return join_chain_t<elem_t<S>, S, std::remove_cvref_t<A>...>();  // says so
     else return kind_rule<S>::template apply<Op>(static_cast<A&&>(a)...);
   }
 }
