@@ -172,6 +172,72 @@ TEST_CASE("complex<float>") {
   CHECK(tt::grad([](const auto& a) { return tt::real(a * tt::conj(a)); })(F(3, 4)) == F(6, 8));
 }
 
+namespace {
+/// Exactly, but for NaN, which is one.
+template <class T> bool same(T a, T b) { return a == b || (a != a && b != b); }
+template <class T> bool same(std::complex<T> a, std::complex<T> b) { return same(a.real(), b.real()) && same(a.imag(), b.imag()); }
+template <class T> bool close(std::complex<T> a, std::complex<T> b) {
+  return same(a, b) || std::abs(a / b - T(1)) <= 4 * std::numeric_limits<T>::epsilon() || std::abs(a - b) <= 4 * std::numeric_limits<T>::denorm_min();
+}
+/// Every number of elements around those of a register, contiguous and in steps, against the same number by number.
+template <class T> void packs() {
+  using F = std::complex<T>;
+  const T large = std::numeric_limits<T>::max() / 2, small = std::numeric_limits<T>::min(), inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  const T parts[] = {1, -2, T(0.3), 0, 7, T(-0.1), 3, 4, large, small, -T(0), inf, nan, large / 3};
+  for (tt::index_t n = 0; n <= 40; ++n)
+    for (int special = 0; special < 2; ++special) {
+      CAPTURE(n);
+      CAPTURE(special);
+      const int kinds = special ? 14 : 8;
+      tt::tensor<F, 1> a(n), b(n), y(n);
+      tt::tensor<F, 2> pairs(n, 2);
+      tt::tensor<T, 1> x(n), r(n);
+      for (tt::index_t k = 0; k < n; ++k) {
+        a(k) = F(parts[k % kinds], parts[3 * k / 2 % kinds]);
+        b(k) = F(parts[(5 * k + 2) % kinds], parts[(3 * k + 1) % kinds]);
+        x(k) = parts[(k + 1) % kinds];
+        pairs(k, 0) = a(k);
+        pairs(k, 1) = b(k);
+      }
+      const auto each = [&](const auto& found, auto want, bool exact) {
+        for (tt::index_t k = 0; k < n; ++k) CHECK((exact ? same(F(found(k)), F(want(F(a(k)), F(b(k)), T(x(k))))) : close(F(found(k)), F(want(F(a(k)), F(b(k)), T(x(k)))))));
+      };
+      y = a + b;
+      each(y, [](F u, F w, T) { return u + w; }, true);
+      y = -a - conj(b);
+      each(y, [](F u, F w, T) { return -u - std::conj(w); }, true);
+      y = a / b;
+      each(y, [](F u, F w, T) { return u / w; }, false);
+      r = real(a) * x + imag(b);
+      for (tt::index_t k = 0; k < n; ++k) CHECK(same(T(r(k)), F(a(k)).real() * x(k) + F(b(k)).imag()));
+      r = abs(a);
+      each(r, [](F u, F, T) { return std::abs(u); }, false);
+      const tt::tensor<bool, 1> equal = a == b, other = a != b;
+      y = where(equal, a, b);
+      each(y, [](F, F w, T) { return w; }, true);
+      for (tt::index_t k = 0; k < n; ++k) CHECK((equal(k) == (F(a(k)) == F(b(k))) && other(k) == !equal(k)));
+      y = a * b;
+      if (special) {
+        for (tt::index_t k = 0; k < n; ++k) CHECK(std::isinf(F(y(k)).real()) == std::isinf((F(a(k)) * F(b(k))).real()));
+      } else {
+        each(y, [](F u, F w, T) { return u * w; }, false);
+        const F total = tt::sum(a * b), strided = tt::sum(pairs(tt::all, 0) * pairs(tt::all, 1));
+        CHECK(total == strided);
+        C sum = 0;
+        double sizes = 0;
+        for (tt::index_t k = 0; k < n; ++k) sum += C(F(a(k))) * C(F(b(k))), sizes += std::abs(C(F(a(k))) * C(F(b(k))));
+        CHECK(std::abs(C(total) - sum) <= 4 * static_cast<double>(std::numeric_limits<T>::epsilon()) * sizes);
+      }
+      const tt::tensor<F, 1> columns = pairs(tt::all, 0) * pairs(tt::all, 1);  // the bits of a number do not depend on where it stands
+      for (tt::index_t k = 0; k < n; ++k) CHECK(same(F(columns(k)), F(y(k))));
+    }
+}
+}  // namespace
+TEST_CASE("statements of complex numbers, number by number") {
+  packs<double>();
+  packs<float>();
+}
+
 TEST_CASE("element types meet") {
   const std::complex<float> a(1, 2); const C b(3, -1); const float f = 2.5f; const double d = 0.5;
   auto [ga, gb, gf, gd] = tt::grad<0, 1, 2, 3>([](auto x, auto y, auto r, auto s) { return tt::real(tt::to<C>(x) * y * (r * s) * y); })(a, b, f, d);

@@ -5,9 +5,8 @@
 #error "ttensor: include <ttensor/num/complex.hpp> before the other headers of ttensor (or include <ttensor/all.hpp> only)"
 #endif
 #define TTENSOR_COMPLEX
-#include <complex>
-
 #include "math.hpp"
+#include "pack_complex.hpp"
 #include "traits.hpp"
 
 TTENSOR_BEGIN
@@ -22,21 +21,25 @@ template <> struct complex_of<double> { using type = std::complex<double>; };
 
 namespace math {
 
-namespace detail {
-template <class U, class T, int N, class F> pack<U, N> each_lane(const pack<T, N>& z, F&& f) {
-  U y[N];
-  for (int i = 0; i < N; ++i) y[i] = f(z[i]);
-  return pack<U, N>::load(y);
+// Host only: the standard library's functions, but for exp of packs where it is far from the ends of its range.
+template <class T> inline std::complex<T> exp(const std::complex<T>& z) { return std::exp(z); }
+template <class T, int N> inline pack<std::complex<T>, N> exp(const pack<std::complex<T>, N>& z) {
+  using P = pack<std::complex<T>, N>;
+  const auto one = [](const std::complex<T>& x) { return std::exp(x); };
+  if constexpr (simd::plain<T>) {
+    using L = std::numeric_limits<T>;
+    const auto size = math::exp(z.re);
+    const auto usual = (size >= pack<T, N>(L::min())) & (size <= pack<T, N>(L::max())) & (math::abs(z.im) <= pack<T, N>(T(1e5)));
+    return P::checked(P(P::times(size, math::cos(z.im)), P::times(size, math::sin(z.im))), usual, one, z);
+  } else {
+    return P::each(one, z);
+  }
 }
-}  // namespace detail
-
-// Host only: the standard library's functions.
 #define TTENSOR_MATH_COMPLEX(name) \
   template <class T> inline std::complex<T> name(const std::complex<T>& z) { return std::name(z); } \
   template <class T, int N> inline pack<std::complex<T>, N> name(const pack<std::complex<T>, N>& z) { \
-    return detail::each_lane<std::complex<T>>(z, [](const std::complex<T>& x) { return std::name(x); }); \
+    return pack<std::complex<T>, N>::each([](const std::complex<T>& x) { return std::name(x); }, z); \
   }
-TTENSOR_MATH_COMPLEX(exp)
 TTENSOR_MATH_COMPLEX(log)
 TTENSOR_MATH_COMPLEX(log10)
 TTENSOR_MATH_COMPLEX(sqrt)
@@ -53,17 +56,17 @@ TTENSOR_MATH_COMPLEX(asinh)
 TTENSOR_MATH_COMPLEX(acosh)
 TTENSOR_MATH_COMPLEX(atanh)
 #undef TTENSOR_MATH_COMPLEX
-#define TTENSOR_MATH_PART(name, result)                                                  \
+#define TTENSOR_MATH_PART(name, result, parts)                                                  \
   template <class T> inline result name(const std::complex<T>& z) { return std::name(z); } \
-  template <class T, int N> inline pack<result, N> name(const pack<std::complex<T>, N>& z) { \
-    return detail::each_lane<result>(z, [](const std::complex<T>& x) { return std::name(x); }); \
-  }
-TTENSOR_MATH_PART(abs, T)
-TTENSOR_MATH_PART(real, T)
-TTENSOR_MATH_PART(imag, T)
-TTENSOR_MATH_PART(arg, T)
-TTENSOR_MATH_PART(norm, T)  // re^2 + im^2
-TTENSOR_MATH_PART(conj, std::complex<T>)
+  template <class T, int N> TTENSOR_INLINE pack<result, N> name(const pack<std::complex<T>, N>& z) { return parts; }
+#define TTENSOR_EACH_LANE(name) pack<std::complex<T>, N>::each([](const std::complex<T>& x) { return std::name(x); }, z)
+TTENSOR_MATH_PART(abs, T, z.abs())
+TTENSOR_MATH_PART(arg, T, TTENSOR_EACH_LANE(arg))
+TTENSOR_MATH_PART(real, T, z.re)
+TTENSOR_MATH_PART(imag, T, z.im)
+TTENSOR_MATH_PART(norm, T, z.norm())  // re^2 + im^2
+TTENSOR_MATH_PART(conj, std::complex<T>, (pack<std::complex<T>, N>(z.re, -z.im)))
+#undef TTENSOR_EACH_LANE
 #undef TTENSOR_MATH_PART
 /// exp(w log z); 1 for w = 0, and 0 for z = 0 where real(w) > 0.
 template <class T> inline std::complex<T> pow(const std::complex<T>& z, const std::complex<T>& w) {
@@ -72,13 +75,11 @@ template <class T> inline std::complex<T> pow(const std::complex<T>& z, const st
   return std::exp(w * std::log(z));
 }
 template <class T, int N> inline pack<std::complex<T>, N> pow(const pack<std::complex<T>, N>& z, const pack<std::complex<T>, N>& w) {
-  std::complex<T> y[N];
-  for (int i = 0; i < N; ++i) y[i] = math::pow(z[i], w[i]);
-  return pack<std::complex<T>, N>::load(y);
+  return pack<std::complex<T>, N>::each([](const std::complex<T>& x, const std::complex<T>& y) { return math::pow(x, y); }, z, w);
 }
 template <class T> inline std::complex<T> rsqrt(const std::complex<T>& z) { return T(1) / std::sqrt(z); }
 template <class T, int N> inline pack<std::complex<T>, N> rsqrt(const pack<std::complex<T>, N>& z) {
-  return detail::each_lane<std::complex<T>>(z, [](const std::complex<T>& x) { return math::rsqrt(x); });
+  return pack<std::complex<T>, N>::each([](const std::complex<T>& x) { return math::rsqrt(x); }, z);
 }
 template <class T> inline std::complex<T> sigmoid(const std::complex<T>& z) { return T(1) / (T(1) + std::exp(-z)); }
 

@@ -144,7 +144,9 @@ TTENSOR_INLINE P load_as(const U* p) {
       return convert<double>(load_as<pack<float, n>>(p));
     } else
 #endif
-    {
+    if constexpr (requires { P::of(pack<U, n>::load(p)); }) {  // complex numbers
+      return P::of(pack<U, n>::load(p));
+    } else {
       T lane[n];
       for (int i = 0; i < n; ++i) lane[i] = simd::cast<T>(p[i]);
       return P::load(lane);
@@ -196,6 +198,8 @@ inline pack<U, N> convert(pack<T, N> a) {
     }
     return out;
 #endif
+  } else if constexpr (requires { pack<U, N>::of(a); }) {
+    return pack<U, N>::of(a);
   } else {
     T lane[N];
     a.store(lane);

@@ -193,7 +193,7 @@ template <class E, int Planes> struct adjoint_target {  // of one active leaf: e
 template <class Prog, std::uint64_t Active, class Out, int OutVars, bool Value, class Targets, class... L> struct back_kernel;
 template <class Prog, std::uint64_t Active, class Out, int OutVars, bool Value, class... Target, class... L>
 struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...> {
-  static constexpr int N = lanes_for<Prog, Out, L...>();
+  static constexpr int N = lanes_of<Out, L...>();
   static constexpr int leaf_count = static_cast<int>(sizeof...(L));
   using table = plane_table<Out, L...>;
   static constexpr auto value_bytes = table::bytes();

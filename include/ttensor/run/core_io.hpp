@@ -1,6 +1,6 @@
 // Packs in and out of planes: how a loop loads and stores one core scalar (a number, or nested duals of numbers).
 #pragma once
-#include "../ops/family.hpp"
+#include "../expr/sweep.hpp"
 #include "../num/pack.hpp"
 #include "driver.hpp"
 
@@ -52,21 +52,16 @@ template <class C> struct core_elem { using type = C; };
 template <class T, int K> struct core_elem<dual<T, K>> : core_elem<T> {};
 template <class C> struct core_elem<uniform<C>> : core_elem<C> {};
 
-template <class C> inline constexpr bool has_complex_v = is_complex_v<typename core_elem<C>::type>;
-/// Lanes for elements: the register width of the narrowest one of 4 or 8 bytes; 1 for complex numbers, which no register holds.
+/// Lanes of a statement: the register width of its narrowest 4- or 8-byte element; of complex ones the parts count.
 template <class... C> constexpr int lanes_of() {
-  if constexpr (sizeof...(C) > 0 && (has_complex_v<C> && ...)) return 1;
   std::size_t narrow = 8;
   auto one = [&](std::size_t bytes, bool is_bool) {
     if (is_bool) return;
     if (bytes <= 4) narrow = 4;
   };
-  (one(sizeof(compute_t<typename core_elem<C>::type>), std::is_same_v<typename core_elem<C>::type, bool>), ...);
+  (one(sizeof(compute_t<real_t<typename core_elem<C>::type>>), std::is_same_v<typename core_elem<C>::type, bool>), ...);
   return narrow == 4 ? native_width_v<float> : native_width_v<double>;
 }
-
-/// Lanes of a statement. Several complex numbers at a time are copied to and fro; only functions, which real operands have registers for, are worth that.
-template <class Prog, class... C> constexpr int lanes_for() { return (has_complex_v<C> || ...) && !any_function(Prog{}) ? 1 : lanes_of<C...>(); }
 
 /// What a kernel that runs rows needs to know of a plane at run time.
 struct plane_facts {
@@ -185,6 +180,26 @@ template <int N, class... L> struct leaf_set {
   }
   template <class Prog, class Values, int... I> TTENSOR_INLINE static void copy_uniforms([[maybe_unused]] Values& v, [[maybe_unused]] const uniforms& u, int_list<I...>) {
     ((at<uses<Prog>.v[I].load>(v) = at<I>(u)), ...);
+  }
+};
+
+/// A statement on one element at a time, with the bits of a pack's lanes. For fewer complex numbers than a pack: behind them stands less in their
+/// blocks than a pack would read.
+template <class Prog, class Out, class... L> struct one_by_one {
+  using table = plane_table<Out, L...>;
+  using leaves = leaf_set<1, L...>;
+  using sweeper = sweep<Prog, typename leaves::list>;
+  static constexpr bool wanted = (is_complex_v<typename core_elem<Out>::type> || ... || is_complex_v<typename core_elem<L>::type>);
+  /// f(i, value, its addresses) for each of n elements of contiguous planes.
+  template <class To, class Strip, class F> TTENSOR_NOINLINE static void each(const typename Strip::places& p, index_t n, F f) {
+    const auto u = leaves::template load_uniforms<table, Prog>(p.v);
+    for (index_t i = 0; i < n; ++i) {
+      const auto q = Strip::plus(p, i);
+      typename sweeper::values v;
+      leaves::template load<table, Prog>(v, u, q);
+      sweeper::forward(v, typename sweeper::order{});
+      f(i, convert_value<To>(at<Prog::root>(v)), q);
+    }
   }
 };
 

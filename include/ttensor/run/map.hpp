@@ -14,7 +14,7 @@ template <class Op> inline constexpr bool is_costly = is_function_v<Op> || std::
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel. Rows: the statement has
 /// several axes, so that leaves may be constant along a row. Streams: long results are written past the caches.
 template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map_kernel {
-  static constexpr int N = lanes_for<Prog, Out, L...>();
+  static constexpr int N = lanes_of<Out, L...>();
   using table = plane_table<Out, L...>;
   using leaves = leaf_set<N, L...>;
   using sweeper = sweep<Prog, typename leaves::list>;
@@ -26,7 +26,8 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   // Short programs over contiguous planes are limited by loop overhead, so they have a loop of their own.
   static constexpr int unroll = Prog::length > 24 ? 0 : apart ? 1 : Prog::length <= 8 ? 4 : 2;
 
-  static constexpr bool pads = fills_pack<Prog, table, 0, N, L...>();
+  using single = one_by_one<Prog, Out, L...>;
+  static constexpr bool pads = fills_pack<Prog, table, 0, N, L...>(), takes_few = single::wanted;
 
   // Results much larger than the caches are written past them: nothing is read that is then overwritten whole.
   static constexpr bool can_stream = Streams && unroll > 0 && Prog::length <= 12 && std::is_same_v<out_value, pack<Out, N>> && simd::in_registers<Out, N>;
@@ -55,12 +56,14 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     TTENSOR_INLINE void operator()(const out_value& v, const places& p) const { core_io<Out, N>::store(v, p); }
   };
   template <class Planes> struct contiguous_row;
-  /// One row of contiguous planes, n >= N. The addresses are arguments: a statement that knows them passes them in registers.
+  /// One row of contiguous planes, n >= N; any n where the loop takes_few. The addresses are arguments: a statement that knows them passes them in registers.
   template <int... K> struct contiguous_row<int_list<K...>> {
     TTENSOR_NOINLINE static void run(plane_address<K>... at, index_t n) {
       if constexpr (can_stream)
         if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
       const places p = loop::at_addresses(int_list<K...>{}, at...);
+      if constexpr (takes_few)
+        if (TTENSOR_UNLIKELY(n < N)) return single::template each<typename core_io<Out, 1>::value, loop>(p, n, [](index_t, const auto& v, const places& q) { core_io<Out, 1>::store(v, q); });
       const auto u = leaves::template load_uniforms<table, Prog>(p.v);
       loop::template flat<unroll>(p, n, computed{u}, computed_apart{u}, stored{});
     }
@@ -92,7 +95,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   struct row : contiguous_row<typename planes_read<Prog, table, leaves::count, true>::type> {};  // a class: long programs have no such loop
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if constexpr (unroll > 0)
-      if (TTENSOR_LIKELY(n >= N && loop::contiguous(c))) return row::rows(c, n, down, rows);
+      if (TTENSOR_LIKELY((takes_few || n >= N) && loop::contiguous(c))) return row::rows(c, n, down, rows);
     general(c, n, down, rows);
   }
 

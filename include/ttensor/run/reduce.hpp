@@ -35,7 +35,7 @@ template <class Prog> inline constexpr int chains_of = Prog::length <= 12 ? 4 : 
 /// Chains: chains_of the statement as written, also where Prog has its names merged.
 /// `launch` is a run::rows_kernel.
 template <class Prog, int Chains, class Red, bool Columns, class Out, class... L> struct reduce_kernel {
-  static constexpr int N = lanes_for<Prog, Out, L...>();
+  static constexpr int N = lanes_of<Out, L...>();
   using table = plane_table<Out, L...>;
   using leaves = leaf_set<N, L...>;
   using uniforms = typename leaves::uniforms;
@@ -63,14 +63,23 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
     if constexpr (apart && !Often) return value_apart(u, p);
     else return value(u, p);
   }
-  static constexpr bool pads = fills_pack<Prog, table, outs, N, L...>() && std::is_same_v<acc, pack<lane_t<acc>, N>>;
+  using single = one_by_one<Prog, Out, L...>;
+  static constexpr bool one_pack = std::is_same_v<acc, pack<lane_t<acc>, N>>, singly = single::wanted && one_pack, pads = singly || (fills_pack<Prog, table, outs, N, L...>() && one_pack);
+  TTENSOR_NOINLINE static total of_few(const places& p, index_t n) {
+    lane_t<acc> lane[N];
+    acc(Red::template identity<acc>()).store(lane);
+    single::template each<pack<lane_t<acc>, 1>, loop>(p, n, [&](index_t i, const auto& v, const places&) { v.store(lane + i); });
+    return convert_value<total>(acc::load(lane));
+  }
   template <class Planes> struct contiguous_run;
   /// A contiguous run of N to `block` elements; with `pads` also of fewer, if a pack can be read. The addresses are arguments: a statement that knows them passes them in registers.
   template <int... K> struct contiguous_run<int_list<K...>> {
     TTENSOR_NOINLINE static total run(plane_address<K>... at, index_t n) {
       const places p = loop::at_addresses(int_list<K...>{}, at...);
+      if constexpr (singly)
+        if (TTENSOR_UNLIKELY(n < N)) return of_few(p, n);
       const auto u = leaves::template load_uniforms<table, Prog>(p.v);
-      if constexpr (pads)
+      if constexpr (pads && !singly)
         if (TTENSOR_UNLIKELY(n < N)) return convert_value<total>(first_lanes(value<false>(u, p), static_cast<int>(n)));
       return one_block<true>(u, p, nullptr, n, false);
     }
@@ -98,7 +107,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
  private:
   // ---- along the row ---------------------------------------------------------------------------------------------------
   TTENSOR_INLINE static total along(const uniforms& u, const cursor* c, index_t n) {
-    if (TTENSOR_LIKELY(n >= N && n <= block && inputs_contiguous(c))) return row::run(c, n);
+    if (TTENSOR_LIKELY((singly || n >= N) && n <= block && inputs_contiguous(c))) return row::run(c, n);
     return blocks(u, c, n);
   }
   TTENSOR_INLINE static bool inputs_contiguous(const cursor* c) {

@@ -157,8 +157,8 @@ template <class S, class E> struct whole_statement {
       o.word[0] = reinterpret_cast<mem::hold>(out.block());
       index_t n = shape::size(extent);
       if (n < kernel::N) {
-        if (!kernel::pads || n == 0) return false;
-        n = kernel::N;
+        if (!(kernel::pads || kernel::takes_few) || n == 0) return false;
+        if constexpr (!kernel::takes_few) n = kernel::N;
       }
       if (run::threads_for(n * kernel::cost) > 1) return false;
       ++counts.loops;
