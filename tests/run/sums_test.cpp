@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <ttensor/transform.hpp>
 
 namespace tt = ttensor;
@@ -42,6 +43,27 @@ TEST_CASE("relative errors of sums of millions of floats") {
     CHECK(off(tt::grad([&](auto b) { return tt::sum(b * tall); })(zeros)(0), column) < few_roundings);
     CHECK(off(tt::jvp([&](auto a) { return tt::sum(a * x); }, 1.0f, 1.0f).y_dot, total) < one_rounding);
   }
+}
+TEST_CASE("sums of complex numbers of float are as good") {
+  using C = std::complex<float>;
+  constexpr index_t few = 100'000;
+  constexpr double one_rounding = 6e-8, few_roundings = 3e-7;
+  const tt::tensor<C, 1> z = tt::full<C>({few}, C(0.1f, -0.3f));
+  const std::complex<double> total = static_cast<double>(few) * std::complex<double>(C(0.1f, -0.3f)), column = total / 4.0;
+  const auto off = [](C a, std::complex<double> b) { return std::abs(std::complex<double>(a) - b) / std::abs(b); };
+  const auto tall = tt::eval(tt::reshape(z, few / 4, 4)), wide = tt::eval(tt::reshape(z, 4, few / 4));
+  const tt::tensor<C, 1> zeros(4);
+  CHECK(off(tt::sum(z), total) < one_rounding);
+  CHECK(off(tt::mean(z), C(0.1f, -0.3f)) < 2 * one_rounding);
+  CHECK(off(tt::sum(z(tt::range(0, few, 2))), total / 2.0) < one_rounding);
+  CHECK(off(tt::sum(tall + zeros), total) < one_rounding);
+  CHECK(off(tt::eval(tt::sum(tall, 0))(0), column) < one_rounding);
+  CHECK(off(tt::eval(tt::sum(wide, 1))(0), column) < one_rounding);
+  CHECK(off(tt::eval(tt::sum(tt::transpose(tall), 1))(0), column) < one_rounding);
+  CHECK(off(tt::grad([&](auto w) { return tt::sum(real(w * z)); })(C(1)), std::conj(total)) < few_roundings);
+  CHECK(off(tt::grad([&](auto w) { return tt::sum(w * z); }, tt::holomorphic)(C(1)), total) < few_roundings);
+  CHECK(off(tt::grad([&](const auto& b) { return tt::sum(real(b * tall)); })(zeros)(0), std::conj(column)) < few_roundings);
+  CHECK(off(tt::jvp([&](auto w) { return tt::sum(w * z); }, C(1), C(1)).y_dot, total) < one_rounding);
 }
 TEST_CASE("sums of half are rounded once") {
   tt::tensor<tt::half, 1> x(5000);

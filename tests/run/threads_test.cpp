@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -37,7 +38,7 @@ template <class T, auto R> std::vector<unsigned char> bits(const tt::tensor<T, R
   std::memcpy(b.data(), x.data(), b.size());
   return b;
 }
-template <class T> requires std::is_floating_point_v<T> std::vector<unsigned char> bits(T x) {
+template <class T> requires(std::is_floating_point_v<T> || tt::complex_number<T>) std::vector<unsigned char> bits(T x) {
   std::vector<unsigned char> b(sizeof(T));
   std::memcpy(b.data(), &x, sizeof(T));
   return b;
@@ -117,6 +118,19 @@ TEST_CASE("gradients have the same bits for any number of threads") {
   auto shifted = [](const auto& a) { return tt::sum(a(tt::range(1, rows)) * a(tt::range(0, rows - 1))); };
   same_bits("overlapping targets", [&] { return tt::grad(shifted)(x); });
   same_bits("forward", [&] { return tt::jvp([](const auto& a) { return tt::sum(tt::exp(a) * a, 0); }, x, x).y_dot; });
+}
+
+TEST_CASE("sums of complex numbers and their gradients have the same bits for any number of threads") {
+  using C = std::complex<float>;
+  const auto flat = wave<float>(rows * cols, 0.7);
+  const tt::tensor<C, 2> z = tt::reshape(flat * C(0.3f, -1), rows, cols);
+  const tt::tensor<C, 1> bias = z(0);
+  same_bits("product", [&] { return tt::eval(z * bias + z); });
+  same_bits("sum", [&] { return tt::sum(z * bias); });
+  same_bits("columns", [&] { return tt::eval(tt::sum(z * bias, 0)); });
+  same_bits("rows", [&] { return tt::eval(tt::sum(z * bias, 1)); });
+  same_bits("scalar", [&] { return tt::grad([&](auto w) { return tt::sum(real(w * z * z)); })(C(1)); });
+  same_bits("row", [&] { return tt::grad([&](const auto& b) { return tt::sum(abs(b * z)); })(bias); });
 }
 
 TEST_CASE("values are right, whatever the threads") {

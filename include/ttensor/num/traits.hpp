@@ -135,6 +135,13 @@ consteval auto reduced() {
   else return same<T>{};
 }
 
+template <class T>
+consteval auto collect() {
+  if constexpr (is_floating_v<T> && sizeof(T) <= sizeof(double)) return same<double>{};
+  else if constexpr (is_complex_v<T> && __is_same(typename complex_of<typename real_part<T>::type>::type, T)) return same<typename complex_of<choose_t<true, double, T>>::type>{};
+  else return same<T>{};
+}
+
 template <class T> inline constexpr bool is_short_float = __is_same(T, half) || __is_same(T, bfloat16);
 
 }  // namespace detail
@@ -145,6 +152,8 @@ template <class T> using compute_t = detail::choose_t<detail::is_short_float<T>,
 template <class T> using reduced_t = typename decltype(detail::reduced<T>())::type;
 /// What a reduction adds up in: float for half and bfloat16, reduced_t otherwise.
 template <class T> using accumulate_t = detail::choose_t<detail::is_short_float<T>, float, reduced_t<T>>;
+/// What long sums of T are collected in: double for float and shorter, complex numbers of double for those of float.
+template <class T> using collect_t = typename decltype(detail::collect<T>())::type;
 /// Element type of an operation between tensors of A and B.
 template <class A, class B> using promote_t = typename decltype(detail::promote<A, B>())::type;
 /// Element type of an operation between a tensor of A and a C++ scalar of type S.

@@ -8,7 +8,7 @@ TTENSOR_HD_BEGIN
 struct sum_op {
   using ttensor_operator = void;
   static constexpr const char* name = "sum";
-  using collects = double;  // float and the shorter types are added up in it
+  using collects = void;  // added up in collect_t
   template <class T> using result = reduced_t<T>;
   template <class V> TTENSOR_HD TTENSOR_INLINE static V identity() { return V(lane_t<V>(0)); }
   template <class V> TTENSOR_HD TTENSOR_INLINE static V combine(const V& a, const V& b) { return apply<add_op>(a, b); }

@@ -17,8 +17,6 @@ template <int I, class V> TTENSOR_INLINE const auto& component(const V& v) {
     return static_cast<void>(I), v;
   }
 }
-/// What long sums of E are collected in.
-template <class E> using wide_sum_t = std::conditional_t<is_floating_v<E> && sizeof(E) <= 8, double, E>;
 
 /// Numbers of adjoint planes.
 struct plane_mask {
@@ -30,7 +28,7 @@ struct plane_mask {
 };
 /// What the bookkeeping around a backward loop does with elements of one type.
 struct adjoint_ops {
-  bool narrow;  // sums are emptied into wider ones, so that no sum in float is long
+  bool narrow;  // sums are emptied into wider ones, so that none is long in float or in complex numbers of float
   void (*add)(char* to, const char* from, index_t n);
   void (*put)(char* to, const char* from, index_t n);
   void (*empty)(char* sums, char* wide);  // a pack each
@@ -54,17 +52,17 @@ template <class E> TTENSOR_NOINLINE void add(char* to, const char* from, index_t
 }
 template <class E> void put(char* to, const char* from, index_t n) { std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(E)); }
 template <class E, int N> void empty(char* sums, char* wide) {
-  using W = wide_sum_t<E>;
+  using W = collect_t<E>;
   (pack<W, N>::load(reinterpret_cast<const W*>(wide)) + load_as<pack<W, N>>(reinterpret_cast<const E*>(sums))).store(reinterpret_cast<W*>(wide));
   std::memset(sums, 0, N * sizeof(E));
 }
 template <class E, int N> TTENSOR_NOINLINE void close(char* to, const char* sums, const char* wide) {
-  using V = pack<wide_sum_t<E>, N>;
-  const auto s = fold(V::load(reinterpret_cast<const wide_sum_t<E>*>(wide)) + load_as<V>(reinterpret_cast<const E*>(sums)), [](auto a, auto b) { return a + b; });
+  using V = pack<collect_t<E>, N>;
+  const auto s = fold(V::load(reinterpret_cast<const collect_t<E>*>(wide)) + load_as<V>(reinterpret_cast<const E*>(sums)), [](auto a, auto b) { return a + b; });
   E* e = reinterpret_cast<E*>(to);
-  *e = static_cast<E>(static_cast<compute_t<E>>(*e) + s);
+  *e = static_cast<E>(static_cast<collect_t<E>>(static_cast<compute_t<E>>(*e)) + s);
 }
-template <class E, int N> inline constexpr adjoint_ops ops{!std::is_same_v<E, wide_sum_t<E>>, add<E>, put<E>, empty<E, N>, close<E, N>};
+template <class E, int N> inline constexpr adjoint_ops ops{!std::is_same_v<E, collect_t<E>>, add<E>, put<E>, empty<E, N>, close<E, N>};
 }  // namespace back_detail
 
 /// Constants of a backward kernel. Planes: cotangents (`outs` of them) and leaves, from `targets` on adjoints, and last the mask.
@@ -242,7 +240,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   static void open(char* const* out, index_t n, int p) { std::memset(out[0], 0, static_cast<std::size_t>(n * bytes[p])); }
   static void merge(char* const* into, char* const* from, index_t n, int p) { ops[p]->add(into[0], from[0], n); }
   static constexpr bool shifts = sizeof...(Target) > 1 && target_planes > 1;
-  static constexpr bool narrow = sizeof(typename core_elem<Out>::type) <= 4;
+  static constexpr bool narrow = sizeof(real_t<typename core_elem<Out>::type>) <= 4;
   static constexpr accumulation sums{1, 16384, narrow ? 8 : 64, narrow ? 8 : 64, open, merge};
 
   struct kept_planes {
@@ -317,7 +315,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     if constexpr (Value) {
       using T = typename core_elem<Out>::type;
       T* to = reinterpret_cast<T*>(c[0].ptr);
-      *to = static_cast<T>(static_cast<compute_t<T>>(*to) + fold(sum.total(), [](auto a, auto b) { return a + b; }));
+      *to = static_cast<T>(static_cast<collect_t<T>>(static_cast<compute_t<T>>(*to)) + fold(sum.total(), [](auto a, auto b) { return a + b; }));
     }
   }
 
@@ -347,7 +345,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   /// Sums packs; every sixteen are added to a sum in double.
   struct adder {
     ct_value chain[4] = {ct_value(0), ct_value(0), ct_value(0), ct_value(0)};
-    using wide = relane_t<ct_value, wide_sum_t<lane_t<ct_value>>>;
+    using wide = relane_t<ct_value, collect_t<lane_t<ct_value>>>;
     wide sum = wide(0);
     index_t count = 0;
     TTENSOR_INLINE void add(const ct_value& v) {

@@ -41,9 +41,10 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   using uniforms = typename leaves::uniforms;
   using sweeper = sweep<Prog, typename leaves::list>;
   using total = typename core_io<Out, N>::value;
-  // sums of float: four steps and four rows at a time in float, then in the output's double
-  static constexpr bool widens = std::is_same_v<lane_t<total>, double> && std::is_same_v<lane_t<typename sweeper::result>, float>;
-  using acc = std::conditional_t<widens, relane_t<total, float>, total>;
+  // sums of float and of complex numbers of float: four steps and four rows at a time in these, then in the output's double
+  using term = lane_t<typename sweeper::result>;
+  static constexpr bool widens = !std::is_same_v<term, lane_t<total>> && std::is_same_v<collect_t<term>, lane_t<total>>;
+  using acc = std::conditional_t<widens, relane_t<total, term>, total>;
   using loop = strip<table, N>;
   using places = typename loop::places;
   static constexpr int outs = core_io<Out, N>::planes, planes = table::count, cost = planes + 2 * Prog::length;

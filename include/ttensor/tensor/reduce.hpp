@@ -12,10 +12,10 @@ TTENSOR_BEGIN
 template <class S> using reduced_scalar_t = reelem_t<S, reduced_t<elem_t<S>>>;
 /// The same for a reduction that says what it gives.
 template <class Red, class S> using reduction_scalar_t = reelem_t<S, typename Red::template result<elem_t<S>>>;
-/// What its loop adds up in: double for sums of float, half and bfloat16.
+/// What its loop adds up in.
 template <class Red, class Q> struct collected { using type = Q; };
-template <class Red, class Q> requires(requires { typename Red::collects; } && is_floating_v<elem_t<Q>> && sizeof(elem_t<Q>) < sizeof(double))
-struct collected<Red, Q> { using type = reelem_t<Q, typename Red::collects>; };
+template <class Red, class Q> requires(requires { typename Red::collects; })
+struct collected<Red, Q> { using type = reelem_t<Q, collect_t<elem_t<Q>>>; };
 template <class Red, class Q> using collected_t = typename collected<Red, Q>::type;
 
 namespace reduce_detail {
