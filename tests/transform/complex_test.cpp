@@ -93,6 +93,14 @@ TEST_CASE("pow") {
     CHECK(near(dw(k), std::conj(want * std::log(z(k))), 1e-12));
     CHECK(near(t(k), 3.0 * cube(k), 1e-12));
   }
+  const tt::tensor<C, 1> u{{i, C(1, 2), C(0), C(-3, 1)}}, first = pow(u, 1), second = pow(u, 2), third = pow(u, 3);
+  const auto slope = tt::grad([](const auto& a) { return tt::sum(real(pow(a, 2))); })(u);
+  for (int k = 0; k < 4; ++k) {  // products, as of real numbers
+    CHECK(first(k) == u(k));
+    CHECK(second(k) == u(k) * u(k));
+    CHECK(third(k) == u(k) * u(k) * u(k));
+    CHECK(slope(k) == 2.0 * std::conj(u(k)));
+  }
   const tt::tensor<C, 1> edge = pow(tt::tensor<C, 1>{{C(0), C(0), C(2)}}, tt::tensor<C, 1>{{C(0), C(2), C(0)}});
   CHECK(edge(0) == C(1));
   CHECK(edge(1) == C(0));

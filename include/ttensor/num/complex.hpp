@@ -68,14 +68,21 @@ TTENSOR_MATH_PART(norm, T, z.norm())  // re^2 + im^2
 TTENSOR_MATH_PART(conj, std::complex<T>, (pack<std::complex<T>, N>(z.re, -z.im)))
 #undef TTENSOR_EACH_LANE
 #undef TTENSOR_MATH_PART
-/// exp(w log z); 1 for w = 0, and 0 for z = 0 where real(w) > 0.
+/// exp(w log z); 1 for w = 0, products for 1, 2 and 3, and 0 for z = 0 where real(w) > 0.
 template <class T> inline std::complex<T> pow(const std::complex<T>& z, const std::complex<T>& w) {
   if (w == T(0)) return T(1);
+  if (w == T(1)) return z;
+  if (w == T(2)) return z * z;
+  if (w == T(3)) return z * z * z;
   if (z == T(0) && w.real() > 0) return T(0);
   return std::exp(w * std::log(z));
 }
-template <class T, int N> inline pack<std::complex<T>, N> pow(const pack<std::complex<T>, N>& z, const pack<std::complex<T>, N>& w) {
-  return pack<std::complex<T>, N>::each([](const std::complex<T>& x, const std::complex<T>& y) { return math::pow(x, y); }, z, w);
+template <class T, int N> TTENSOR_INLINE pack<std::complex<T>, N> pow(const pack<std::complex<T>, N>& z, const pack<std::complex<T>, N>& w) {
+  using P = pack<std::complex<T>, N>;
+  const auto two = w == P(T(2)), three = w == P(T(3)), few = two | three | (w == P(T(1)));
+  const P square = z * z, product = select(two, square, select(three, square * z, z));
+  if (all_lanes(few)) return product;
+  return select(few, product, P::each([](const std::complex<T>& x, const std::complex<T>& y) { return math::pow(x, y); }, z, w));
 }
 template <class T> inline std::complex<T> rsqrt(const std::complex<T>& z) { return T(1) / std::sqrt(z); }
 template <class T, int N> inline pack<std::complex<T>, N> rsqrt(const pack<std::complex<T>, N>& z) {
