@@ -13,3 +13,6 @@ auto chain(const matrix& x, const matrix& y) { return tt::eval(where(x > y, exp(
 auto gradient(const matrix& x) { return tt::grad([](const auto& y) { return sum(exp(y * 3.0) / (1.0 + y)); })(x); }
 auto jacobian(const matrix& x) { return tt::jacfwd([](const auto& y) { return sum(exp(y * 3.0) / (1.0 + y), 0); })(x); }
 auto mapped(const matrix& x) { return tt::vmap([](const auto& y) { return sum(y * 3.0 + 1.0); })(x); }
+using numbers = tt::tensor<std::complex<float>, 1>;
+auto parts(const numbers& z, const tt::tensor<float, 1>& x) { return tt::eval(real(z * z) * x + abs(z)); }
+auto parts_gradient(const numbers& z) { return tt::grad([](const auto& w) { return sum(real(w * w * w) + abs(w)); })(z); }

@@ -141,7 +141,7 @@ template <class A, class... R> struct weak_target<A, R...> { using type = typena
 TTENSOR_NO_EXEC_CHECK
 template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) adopt(const A& a) {
   if constexpr (!cpp_number<A> || is_complex_v<A> || std::is_void_v<Target> || std::is_same_v<A, bool>) return (a);
-  else if constexpr (is_pack_v<Target>) return static_cast<typename pack_element<Target>::type>(a);
+  else if constexpr (is_pack_v<Target>) return static_cast<typename pack_element<Target>::type>(static_cast<real_t<typename pack_element<Target>::type>>(a));
   else if constexpr (std::is_integral_v<A> || is_complex_v<Target> || detail::is_short_float<Target>) return static_cast<Target>(static_cast<real_t<Target>>(a));
   else return (a);
 }
