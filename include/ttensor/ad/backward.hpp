@@ -92,8 +92,9 @@ template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t*
 index_t row_major(index_t* stride, const index_t* extent, int rank, int skip);
 /// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
 /// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds. Plain: for tapes of numbers,
-/// a quarter of the code, so that files which differentiate nothing else compile no more.
-template <bool Plain> void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum);
+/// a quarter less code, so that files which differentiate nothing else compile no more.
+template <bool Plain>
+TTENSOR_NOINLINE void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum);
 template <class X> inline constexpr bool has_plain_adjoints_v = planes_v<X> == 1 && batch_levels_v<X> == 0;
 
 struct leaf_axes {
@@ -203,8 +204,7 @@ TTENSOR_NOINLINE inline bool forms_apart(const back_layout& l, const back_record
   return !all;
 }
 }  // namespace back_detail
-template <bool Plain>
-TTENSOR_NOINLINE void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum) {
+template <bool Plain> void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum) {
   alignas(64) static constexpr char zeros[256]{};
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];

@@ -106,10 +106,10 @@ template <class S, int R, class Prog, class... L, class X> struct gradient_table
 
 /// Runs a backward loop into arrays of their own, to which the targets of the record are changed.
 template <bool Plain>
-void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots);
+TTENSOR_NOINLINE void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots);
 #if defined(TTENSOR_BODY)
 template <bool Plain>
-TTENSOR_NOINLINE void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots) {
+void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots) {
   slot_base* to[run::max_planes];
   for (int k = 0; k < p.count; ++k) {
     gradient_part& g = p.part[k];
