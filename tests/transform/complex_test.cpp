@@ -328,3 +328,31 @@ TEST_CASE("reverse over reverse goes between real and complex") {
     CHECK(near(d3(k), 40 * std::exp(2 * x(k))));
   }
 }
+
+// Floats are the standard library's to the bit; of doubles each part is near, also where steps of the division leave the normal numbers.
+TEST_CASE("quotients of complex numbers of every size") {
+  const auto every = [](auto zero, int most, auto check) {
+    using T = decltype(zero);
+    using Z = std::complex<T>;
+    std::vector<Z> a, b;
+    std::uint64_t state = 1;
+    const auto next = [&] { return state = state * 6364136223846793005u + 1442695040888963407u, static_cast<double>(state >> 11) / 9007199254740992.0; };
+    const auto part = [&] { return static_cast<T>((next() - 0.5) * std::pow(10.0, (next() * 2 - 1) * most)); };
+    for (int k = 0; k < 4000; ++k) a.emplace_back(part(), part()), b.emplace_back(part(), part());
+    using L = std::numeric_limits<T>;
+    for (T tiny : {L::denorm_min(), 1000 * L::denorm_min(), L::min()})
+      for (T size : {L::min(), 8 * L::min(), T(1)}) a.emplace_back(tiny, tiny), b.emplace_back(size, size / 2), a.emplace_back(tiny, 2 * tiny), b.emplace_back(size / 4, -size);
+    const tt::tensor<Z, 1> q = tt::tensor<Z, 1>(a) / tt::tensor<Z, 1>(b);
+    for (std::size_t k = 0; k < a.size(); ++k) check(q.data()[k], a[k], b[k]);
+  };
+  every(0.0F, 10, [](auto q, auto a, auto b) { CHECK(q == a / b); });
+  every(0.0F, 1, [](auto q, auto a, auto b) { CHECK(q == a / b); });
+  const auto parts_near = [](C q, C a, C b) {
+    const std::complex<long double> exact = std::complex<long double>(a) / std::complex<long double>(b);
+    const auto close = [](double x, long double y, long double size) { return std::abs(static_cast<long double>(x) - y) <= 1e-15L * size + 4.9e-324L; };
+    CHECK(close(q.real(), exact.real(), std::abs(exact)));
+    CHECK(close(q.imag(), exact.imag(), std::abs(exact)));
+  };
+  every(0.0, 1, parts_near);
+  every(0.0, 150, parts_near);
+}

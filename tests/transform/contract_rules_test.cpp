@@ -247,3 +247,11 @@ TEST_CASE("numeric_limits in code of any scalar") {
   CHECK(tt::vmap(smallest)(tt::tensor<double, 1>{1.25, 5})(1) == 9);
   static_assert(!std::numeric_limits<tt::tensor<double, 1>>::is_specialized);
 }
+
+TEST_CASE("the conditional operator takes a captured variable beside a local of the inner scalar") {
+  const tt::tensor<double, 1> v{1, 2, 3};
+  const bool yes = v(0) > 0;
+  CHECK(tt::grad([&](auto x) { return tt::grad([&](auto y) { auto z = yes ? x : y; return z * x * y; }, tt::closing_over(x))(2.0); })(3.0) == 6);
+  CHECK(tt::grad([&](auto x) { return sum(tt::vmap([&](auto t) { auto z = yes ? x : t; return z * t; }, tt::closing_over(x))(v)); })(3.0) == 6);
+  CHECK(tt::jvp([&](auto x) { return tt::jvp([&](auto y) { return (yes ? y * y : x * 1.0) * x; }, 2.0, 1.0, tt::closing_over(x)).y_dot; }, 3.0, 1.0).y_dot == 4);
+}

@@ -125,6 +125,7 @@ template <class T> struct batched {
     return *this;
   }
   batched& operator=(batched&&) noexcept = default;
+  template <class U> void operator=(const probe<U>& p) & { static_cast<void>(probe<batched>(p)); }  // refuses what has no place here
   template <class V> void operator=(const V&) const&& {
     static_assert(sizeof(V) == 0, "ttensor: x(i) at a mapped position i is read only; where(arange<int>(n) == i, value, x) is x with another element there");
   }

@@ -31,6 +31,7 @@ template <class T> struct var {
     o.kept();
     return *this;
   }
+  template <class U> void operator=(const probe<U>& p) & { static_cast<void>(probe<var>(p)); }  // refuses what has no place here
   const T& value() const { return value_; }
   bool active() const { return serial_ != 0; }
   std::uint64_t serial() const { return serial_; }

@@ -61,8 +61,9 @@ template <class T, int N> struct pack<std::complex<T>, N> {
   part re, im;
 
   pack() = default;
-  TTENSOR_INLINE pack(part r, part i) : re(r), im(i) {}
-  TTENSOR_INLINE pack(value_type z) : re(z.real()), im(z.imag()) {}
+  TTENSOR_HD TTENSOR_INLINE pack(part r, part i) : re(r), im(i) {}
+  TTENSOR_NO_EXEC_CHECK
+  TTENSOR_HD TTENSOR_INLINE pack(value_type z) : re(z.real()), im(z.imag()) {}
   /// Real numbers, and complex ones of another type.
   template <class U> TTENSOR_INLINE static pack of(const pack<U, N>& x) { return {convert<T>(x), part(T(0))}; }
   template <class U> TTENSOR_INLINE static pack of(const pack<std::complex<U>, N>& z) { return {convert<T>(z.re), convert<T>(z.im)}; }
@@ -120,16 +121,27 @@ template <class T, int N> struct pack<std::complex<T>, N> {
     const pack y(times(a.re, b.re) - times(a.im, b.im), times(a.re, b.im) + times(a.im, b.re));
     return checked(y, (y.re == y.re) | (y.im == y.im), [](value_type u, value_type w) { return u * w; }, a, b);
   }
-  /// Smith's: both parts of b over the larger one. Where that leaves the range of T, the standard library's.
+  /// Floats in double, by the definition. Doubles by Smith: both parts of b over the larger one; where a step of that leaves the normal numbers, and where
+  /// both parts are NaN, the standard library's.
   friend TTENSOR_INLINE pack operator/(const pack& a, const pack& b) {
-    using L = std::numeric_limits<T>;
-    const mask upright = magnitude(b.re) < magnitude(b.im);
-    const part large = select(upright, b.im, b.re), ratio = select(upright, b.re, b.im) / large, most = magnitude(large);
-    const part below = large + times(ratio, select(upright, b.re, b.im));
-    const part x = times(a.re, ratio), y = times(a.im, ratio);
-    const pack q(select(upright, x + a.im, a.re + y) / below, select(upright, y - a.re, a.im - x) / below);
-    const mask usual = (most >= part(L::min() * 4)) & (most <= part(L::max() / 4)) & (magnitude(q.re) <= part(L::max())) & (magnitude(q.im) <= part(L::max()));
-    return checked(q, usual, [](value_type u, value_type w) { return u / w; }, a, b);
+    const auto one = [](value_type u, value_type w) { return u / w; };
+    if constexpr (simd::plain<T> && sizeof(T) < sizeof(double)) {
+      using wide = pack<std::complex<double>, N>;
+      const wide u = wide::of(a), w = wide::of(b);
+      const auto n = w.norm();
+      const pack q = of(wide((wide::times(u.re, w.re) + wide::times(u.im, w.im)) / n, (wide::times(u.im, w.re) - wide::times(u.re, w.im)) / n));
+      return checked(q, (q.re == q.re) | (q.im == q.im), one, a, b);
+    } else {
+      using L = std::numeric_limits<T>;
+      const mask upright = magnitude(b.re) < magnitude(b.im);
+      const part large = select(upright, b.im, b.re), small = select(upright, b.re, b.im), ratio = small / large, most = magnitude(large);
+      const part below = large + times(ratio, small), x = times(a.re, ratio), y = times(a.im, ratio);
+      const pack q(select(upright, x + a.im, a.re + y) / below, select(upright, y - a.re, a.im - x) / below);
+      const mask no_ratio = small == part(T(0)), by_ratio = no_ratio | (magnitude(ratio) >= part(L::min()));
+      const mask by_x = no_ratio | (a.re == part(T(0))) | (magnitude(x) >= part(L::min())), by_y = no_ratio | (a.im == part(T(0))) | (magnitude(y) >= part(L::min()));
+      const mask in_range = (most >= part(L::min() * 4)) & (most <= part(L::max() / 4)) & (magnitude(q.re) <= part(L::max())) & (magnitude(q.im) <= part(L::max()));
+      return checked(q, in_range & by_ratio & by_x & by_y, one, a, b);
+    }
   }
   friend TTENSOR_INLINE mask operator==(const pack& a, const pack& b) { return (a.re == b.re) & (a.im == b.im); }
   friend TTENSOR_INLINE mask operator!=(const pack& a, const pack& b) { return (a.re != b.re) | (a.im != b.im); }

@@ -22,16 +22,11 @@ template <class T> struct probe {
     else if constexpr (element_proxy<V>) check<typename V::scalar>();
   }
   template <class U> requires(!std::is_same_v<U, T>) probe(const probe<U>&) { check<U>(); }
-  /// Into a local of levels that do not see the probe's.
-  template <class S> requires(scalar_kind<S> && !is_probe_v<S>) operator S() const {
-    check<S, false>();
-    return {};
-  }
   template <class F> void planes(F&&) const {}
 
  private:
-  template <class U, bool Fits = (depth_v<U> <= depth_v<T>)> static void check() {
-    static_assert(Fits,
+  template <class U> static void check() {
+    static_assert(depth_v<U> <= depth_v<T>,
                   "ttensor: a captured outer variable is stored into a local variable of the inner function's own scalar type, so the inner "
                   "transform cannot see it; pass closing_over(x...), naming the captured variables, to the inner transform [TT-L01]");
   }
