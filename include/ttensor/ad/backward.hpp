@@ -92,7 +92,7 @@ template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t*
 index_t row_major(index_t* stride, const index_t* extent, int rank, int skip);
 /// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
 /// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds. Plain: for tapes of numbers,
-/// a quarter less code, so that files which differentiate nothing else compile no more.
+/// a fifth less code, so that files which differentiate nothing else compile no more.
 template <bool Plain>
 TTENSOR_NOINLINE void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum);
 template <class X> inline constexpr bool has_plain_adjoints_v = planes_v<X> == 1 && batch_levels_v<X> == 0;
