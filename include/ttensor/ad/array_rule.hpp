@@ -126,6 +126,7 @@ template <class X, int N> struct array_rule<dual<X, N>> {
       const auto yl = y.as_leaf();
       for (int k = 0; k < N; ++k) s.tangent_[k] = tangent(op, k, yl, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{}, a...);
       s.value_ = y.elements().alias();
+      TTENSOR_DUAL_CALL(([&] { if constexpr (ad::has_kind_v<K, std::remove_cvref_t<L>>) level_calls::meet(s.call, a.data.call); }(), ...);)
       return tensor<dual<X, N>, R>(static_cast<store<dual<X, N>>&&>(s), y.shape());
     }
   }

@@ -8,11 +8,12 @@ TTENSOR_BEGIN
 template <class T, bool Owns> struct snapshot<batched<T>, Owns> {
   snapshot<T, Owns> inner;
   index_t batch = 1, size = 0;  // examples; elements of one example
+  level_call call{};
   static constexpr int holds = snapshot<T>::holds;
   template <class F> TTENSOR_INLINE void each_hold(F&& f) { inner.each_hold(f); }
-  snapshot<batched<T>, false> release() { return {inner.release(), batch, size}; }
-  snapshot<batched<T>> owning() const { return {inner.owning(), batch, size}; }
-  snapshot<batched<T>, false> borrowed() const { return {inner.borrowed(), batch, size}; }
+  snapshot<batched<T>, false> release() { return {inner.release(), batch, size, call}; }
+  snapshot<batched<T>> owning() const { return {inner.owning(), batch, size, call}; }
+  snapshot<batched<T>, false> borrowed() const { return {inner.borrowed(), batch, size, call}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     inner.planes([&]<class U, int B>(std::type_identity<U> t, const U* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
       dims<B + 1> e{}, s{};
@@ -22,6 +23,10 @@ template <class T, bool Owns> struct snapshot<batched<T>, Owns> {
       f(t, base, e, s, holder);
     });
   }
+  template <class Self, class F> static void each_call(Self& s, F&& f) {
+    f(level_calls::name<batched<T>>, s.call);
+    level_calls::each(s.inner, f);
+  }
 };
 
 template <class T> class store<batched<T>> {
@@ -29,19 +34,20 @@ template <class T> class store<batched<T>> {
     store<T> inner;
     index_t batch, size;
     mem::atomic<int> holders = 1;
+    level_call call{};
   };
 
  public:
   using S = batched<T>;
   static constexpr int levels = batch_levels_v<S>;
   store() = default;
-  store(store<T> inner, index_t batch, index_t size) : cell_(new cell{static_cast<store<T>&&>(inner), batch, size}) {}
+  store(store<T> inner, index_t batch, index_t size, const level_call& call = {}) : cell_(new cell{static_cast<store<T>&&>(inner), batch, size, 1, call}) {}
   static store make(index_t n, const dims<levels>& b = ones<levels>()) {
     dims<levels - 1> older{};
     for (int d = 0; d < levels - 1; ++d) older[d] = b[d];
     return store(store<T>::make(n * b[levels - 1], older), b[levels - 1], n);
   }
-  static store over(const snapshot<S>& v, index_t n) { return store(store<T>::over(v.inner, n * v.batch), v.batch, n); }
+  static store over(const snapshot<S>& v, index_t n) { return store(store<T>::over(v.inner, n * v.batch), v.batch, n, v.call); }
   bool valid() const { return static_cast<bool>(cell_); }
   bool is_borrowed() const { return false; }
   index_t size() const { return cell_ ? cell_->size : 0; }
@@ -56,14 +62,14 @@ template <class T> class store<batched<T>> {
   void zero() { cell_->inner.zero(); }
   snapshot<S, false> bare() const {
     if (!cell_) return {};
-    return {cell_->inner.bare(), cell_->batch, cell_->size};
+    return {cell_->inner.bare(), cell_->batch, cell_->size, cell_->call};
   }
   snapshot<S> snap() const {
     if (!cell_) return {};
-    return {cell_->inner.snap(), cell_->batch, cell_->size};
+    return {cell_->inner.snap(), cell_->batch, cell_->size, cell_->call};
   }
   store alias() const { return *this; }
-  store value() const { return cell_ ? store(cell_->inner.value(), cell_->batch, cell_->size) : store(); }
+  store value() const { return cell_ ? store(cell_->inner.value(), cell_->batch, cell_->size, cell_->call) : store(); }
   template <class F> void cells(F&& f) { cell_->inner.cells(f); }
   template <class F> void planes(F&& f) {
     const index_t batch = cell_->batch, size = cell_->size;
@@ -79,6 +85,7 @@ template <class T> class store<batched<T>> {
     if (cell_ && cell_.shared() && o.cell_ && o.size() == size()) {  // views see the new elements
       cell_->inner = static_cast<store<T>&&>(o.cell_->inner);
       cell_->batch = o.cell_->batch;
+      cell_->call = o.cell_->call;
     } else {
       *this = static_cast<store&&>(o);
     }
@@ -104,6 +111,11 @@ template <class T> class store<batched<T>> {
     dims<levels - 1> older{};
     for (int d = 0; d < levels - 1; ++d) older[d] = b[d];
     cell_->inner.require_batch(older);
+  }
+  template <class Self, class F> static void each_call(Self& s, F&& f) {
+    if (!s.cell_) return;
+    f(level_calls::name<S>, std::conditional_t<std::is_const_v<Self>, const level_call&, level_call&>(s.cell_->call));
+    level_calls::each(s.cell_->inner, f);
   }
 
  private:
@@ -136,6 +148,7 @@ template <class T> struct batched {
   }
   const store<batched>& elements() const { return elements_; }
   store<batched>& elements() { return elements_; }
+  template <class Self, class F> static void each_call(Self& x, F&& f) { level_calls::each(x.elements_, f); }
   leaf<batched, 0> as_leaf() const { return {elements_.snap(), {0, {}, {}}}; }
   template <class F> void planes(F&& f) const {
     constexpr int levels = batch_levels_v<batched>;
@@ -155,10 +168,11 @@ template <class T> batched<T> store<batched<T>>::get(index_t i) const {
   using L = leaf<T, 1>;
   const dims<1> n{{cell_->batch}};
   auto column = expr::make_node<cast_op<elem_t<T>>>(L{cell_->inner.snap(), layout_map<1>{i, n, {{cell_->batch == 1 ? 0 : cell_->size}}}});
-  return S(store(statement_rule<T>::evaluate(column, n), cell_->batch, 1));
+  return S(store(statement_rule<T>::evaluate(column, n), cell_->batch, 1, cell_->call));
 }
 template <class T> batched<T> store<batched<T>>::scalar() const { return S(value()); }
 template <class T> void store<batched<T>>::set(index_t i, const S& v) {
+  level_calls::write(cell_->call, v.elements().cell_->call);
   require_batch(v.elements().batch());
   const dims<1> n{{cell_->batch}};
   leaf<T, 1> from{v.elements().inner().snap(), layout_map<1>{0, n, {{v.elements().mapped() ? 1 : 0}}}};

@@ -2,6 +2,7 @@
 //   y = f(x1, x2)   ->   y_dot = df/dx1 * x1_dot + df/dx2 * x2_dot
 // As an element type a dual is stored in planes, never as an array of structs.
 #pragma once
+#include "../expr/level_call.hpp"
 #include "../ops/cast.hpp"
 #include "../ops/selection.hpp"
 #include "../tensor/store.hpp"
@@ -12,12 +13,14 @@ namespace dual_detail {
 template <class T, int N> struct members {
   T value;
   array<T, N> tangent;
+  TTENSOR_DUAL_CALL(level_call call{};)
   TTENSOR_HD constexpr T& tangent_at(int k) { return tangent[k]; }
   TTENSOR_HD constexpr const T& tangent_at(int k) const { return tangent[k]; }
 };
 template <class T> struct members<T, 1> {
   T value;
   T tangent;
+  TTENSOR_DUAL_CALL(level_call call{};)
   TTENSOR_HD constexpr T& tangent_at(int) { return tangent; }
   TTENSOR_HD constexpr const T& tangent_at(int) const { return tangent; }
 };
@@ -40,8 +43,14 @@ template <class T, int N> struct dual : dual_detail::members<T, N> {
     dual r;
     r.value = convert_value<T>(o.value);
     for (int k = 0; k < N; ++k) r.tangent_at(k) = convert_value<T>(o.tangent_at(k));
+    TTENSOR_DUAL_CALL(r.call = o.call;)
     return r;
   }
+  TTENSOR_DUAL_CALL(template <class Self, class F> static constexpr void each_call(Self& x, F&& f) {
+    f(level_calls::name<dual>, x.call);
+    level_calls::each(x.value, f);
+    for (int k = 0; k < N; ++k) level_calls::each(x.tangent_at(k), f);
+  })
   template <class F> void planes(F&& f) const {  // as a scalar leaf
     scalar_leaf_planes(this->value, f);
     for (int k = 0; k < N; ++k) scalar_leaf_planes(this->tangent_at(k), f);
@@ -65,6 +74,7 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
     else return (a);
   }
   template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE static constexpr auto apply(const A&... a) {
+    TTENSOR_DUAL_CALL(const level_call call = met(a...);)
     const auto y = ttensor::apply<Op>(value(a)...);
     if constexpr (!Op::differentiable) {
       return y;
@@ -73,6 +83,7 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
       using Y = std::remove_cv_t<decltype(y)>;
       dual<Y, N> r;
       r.value = y;
+      TTENSOR_DUAL_CALL(r.call = call;)
       static_for<N>([&](auto k) {
         r.tangent_at(k) = [&]<int... I>(std::integer_sequence<int, I...>) {
           return sum<Op, Y>(k, p, bundle<const A&...>{{{a}...}}, int_list<>{}, int_list<(is_active<A, std::remove_cvref_t<decltype(at<I>(p))>>() ? I : -1)...>{});
@@ -83,6 +94,14 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
   }
 
  private:
+  TTENSOR_DUAL_CALL(template <class... A> static constexpr level_call met(const A&... a) {
+    level_call c;
+    if constexpr (!is_pack_v<elem_t<T>>) ([&] {
+      if constexpr (is_ours<A>)
+        if (a.call.open) level_calls::meet(c, a.call);  // never in a constant expression
+    }(), ...);
+    return c;
+  })
   template <class A, class P> static constexpr bool is_active() { return is_ours<A> && !std::is_same_v<P, no_partial>; }
   template <class Op, int I, class K, class P, class As> TTENSOR_HD TTENSOR_INLINE static constexpr auto term(K k, const P& p, const As& a) {
     return sweeping::forward_term<Op>(at<I>(a).tangent_at(k), at<I>(p));
@@ -105,6 +124,7 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
 template <class T, int N, bool Owns> struct snapshot<dual<T, N>, Owns> {
   snapshot<T, Owns> value;
   array<snapshot<T, Owns>, N> tangent;
+  TTENSOR_DUAL_CALL(level_call call{};)
   static constexpr int holds = (1 + N) * snapshot<T>::holds;
   template <class F> TTENSOR_INLINE void each_hold(F&& f) {
     value.each_hold(f);
@@ -117,11 +137,17 @@ template <class T, int N, bool Owns> struct snapshot<dual<T, N>, Owns> {
     value.planes(f);
     for (int k = 0; k < N; ++k) tangent[k].planes(f);
   }
+  TTENSOR_DUAL_CALL(template <class Self, class F> static void each_call(Self& s, F&& f) {
+    f(level_calls::name<dual<T, N>>, s.call);
+    level_calls::each(s.value, f);
+    for (int k = 0; k < N; ++k) level_calls::each(s.tangent[k], f);
+  })
 
  private:
   template <bool Owning, class Self, class F> static snapshot<dual<T, N>, Owning> each(Self& self, const F& f) {
     snapshot<dual<T, N>, Owning> s{f(self.value), {}};
     for (int k = 0; k < N; ++k) s.tangent[k] = f(self.tangent[k]);
+    TTENSOR_DUAL_CALL(s.call = self.call;)
     return s;
   }
 };
@@ -130,6 +156,7 @@ template <class T, int N> class store<dual<T, N>> {
   using S = dual<T, N>;
   store<T> value_;
   array<store<T>, N> tangent_;
+  TTENSOR_DUAL_CALL(level_call call{};)
 
   store() = default;
   store(store<T> v, array<store<T>, N> t) : value_(static_cast<store<T>&&>(v)), tangent_(static_cast<array<store<T>, N>&&>(t)) {}
@@ -142,6 +169,7 @@ template <class T, int N> class store<dual<T, N>> {
     store s;
     s.value_ = store<T>::over(v.value, n);
     for (int k = 0; k < N; ++k) s.tangent_[k] = store<T>::over(v.tangent[k], n);
+    TTENSOR_DUAL_CALL(s.call = v.call;)
     return s;
   }
   index_t size() const { return value_.size(); }
@@ -151,15 +179,18 @@ template <class T, int N> class store<dual<T, N>> {
     S x;
     x.value = value_.get(i);
     for (int k = 0; k < N; ++k) x.tangent_at(k) = tangent_[k].get(i);
+    TTENSOR_DUAL_CALL(x.call = call;)
     return x;
   }
   S scalar() const {
     S x;
     x.value = value_.scalar();
     for (int k = 0; k < N; ++k) x.tangent_at(k) = tangent_[k].scalar();
+    TTENSOR_DUAL_CALL(x.call = call;)
     return x;
   }
   void set(index_t i, const S& x) {
+    TTENSOR_DUAL_CALL(level_calls::write(call, x.call);)
     value_.set(i, x.value);
     for (int k = 0; k < N; ++k) tangent_[k].set(i, x.tangent_at(k));
   }
@@ -167,11 +198,13 @@ template <class T, int N> class store<dual<T, N>> {
   snapshot<S, false> bare() const {
     snapshot<S, false> s{value_.bare(), {}};
     for (int k = 0; k < N; ++k) s.tangent[k] = tangent_[k].bare();
+    TTENSOR_DUAL_CALL(s.call = call;)
     return s;
   }
   snapshot<S> snap() const {
     snapshot<S> s{value_.snap(), {}};
     for (int k = 0; k < N; ++k) s.tangent[k] = tangent_[k].snap();
+    TTENSOR_DUAL_CALL(s.call = call;)
     return s;
   }
   store alias() const { return map([](const store<T>& p) { return p.alias(); }); }
@@ -181,6 +214,7 @@ template <class T, int N> class store<dual<T, N>> {
   void adopt(store&& o) {
     value_.adopt(static_cast<store<T>&&>(o.value_));
     for (int k = 0; k < N; ++k) tangent_[k].adopt(static_cast<store<T>&&>(o.tangent_[k]));
+    TTENSOR_DUAL_CALL(call = o.call;)
   }
   dims<batch_levels_v<S>> batch() const {  // the planes may be mapped differently
     auto b = value_.batch();
@@ -191,6 +225,11 @@ template <class T, int N> class store<dual<T, N>> {
     return b;
   }
   void require_batch(const dims<batch_levels_v<S>>& b) { each([&](store<T>& p) { p.require_batch(b); }); }
+  TTENSOR_DUAL_CALL(template <class Self, class F> static void each_call(Self& s, F&& f) {
+    f(level_calls::name<S>, s.call);
+    level_calls::each(s.value_, f);
+    for (int k = 0; k < N; ++k) level_calls::each(s.tangent_[k], f);
+  })
 
  private:
   template <class F> void each(F&& f) {
@@ -201,6 +240,7 @@ template <class T, int N> class store<dual<T, N>> {
     store s;
     s.value_ = f(value_);
     for (int k = 0; k < N; ++k) s.tangent_[k] = f(tangent_[k]);
+    TTENSOR_DUAL_CALL(s.call = call;)
     return s;
   }
 };

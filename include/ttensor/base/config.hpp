@@ -111,6 +111,12 @@
 #define TTENSOR_CHECK_BOUNDS 1
 #endif
 #endif
+// Checked builds also find duals and mapped values outside the call of the transform that made them (expr/level_call.hpp); a .cu file does not.
+#if TTENSOR_CHECK_BOUNDS && !defined(__CUDACC__)
+#define TTENSOR_CHECK_LEVELS 1
+#else
+#define TTENSOR_CHECK_LEVELS 0
+#endif
 
 #if defined(TTENSOR_NO_SIMD)
 #define TTENSOR_ISA scalar
@@ -154,8 +160,10 @@
 #else
 #define TTENSOR_ABI_THREADS v1_
 #endif
-#if TTENSOR_CHECK_BOUNDS
+#if TTENSOR_CHECK_LEVELS
 #define TTENSOR_ABI_BOUNDS TTENSOR_CAT(TTENSOR_ABI_THREADS, checked_)
+#elif TTENSOR_CHECK_BOUNDS
+#define TTENSOR_ABI_BOUNDS TTENSOR_CAT(TTENSOR_ABI_THREADS, bounds_)
 #else
 #define TTENSOR_ABI_BOUNDS TTENSOR_ABI_THREADS
 #endif

@@ -148,10 +148,13 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
       return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
           join<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(std::get<I>(a), std::get<I>(v))...);
     }(std::index_sequence_for<A...>{});
+    TTENSOR_DUAL_CALL(const level_calls::running call;)
+    TTENSOR_DUAL_CALL(std::apply([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<dual<C>>}, x), ...); }, wrapped);)
     const auto y = [&] {
       const level_detail::forward_level open;
       return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, wrapped));
     }();
+    TTENSOR_DUAL_CALL(tree::for_each(level_detail::returned{call, level_calls::name<dual<C>>}, y);)
     using R = std::remove_cvref_t<decltype(y)>;
     using Level = dual<C>;
     using Y = tree::rebind_t<tree::without<Level>, R>;

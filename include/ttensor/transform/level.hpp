@@ -115,6 +115,22 @@ struct forward_level {
   ~forward_level() { --forward_levels; }
 };
 template <class T> T fake() { __builtin_unreachable(); }
+struct entering {  // to the leaves of arguments that were just made
+  const level_calls::running& call;
+  int level;
+  template <class X> void operator()(const X& x) const {
+    if constexpr (tree::tensor_leaf<X>) call.give(const_cast<X&>(x).elements(), level);
+    else call.give(const_cast<X&>(x), level);
+  }
+};
+struct returned {  // of the leaves of a result
+  const level_calls::running& call;
+  int level;
+  template <class Y> void operator()(const Y& y) const {
+    if constexpr (tree::tensor_leaf<Y>) call.check(y.elements(), level);
+    else call.check(y, level);
+  }
+};
 template <class Forced> struct probed_above {  // probes that stand above the levels named by closing_over
   static constexpr int rank_change = 0;
   template <class S> using map = probe<typename strip_probe<join_chain_t<elem_t<S>, Forced, S>>::type>;

@@ -1,0 +1,102 @@
+// Checked builds find duals and mapped values outside the call of the transform that made them, as every build finds taped along
+// (closures_test_refused.cpp). What is right must stay right there: the whole of closures_*_test.cpp and of the gates runs in checked builds too.
+#include <doctest/doctest.h>
+
+#include <ttensor/all.hpp>
+
+#include <any>
+#include <string>
+
+namespace tt = ttensor;
+using namespace ttensor;
+
+namespace {
+std::any leaked;
+template <class F> bool refuses(const F& call, const char* id) {
+  try {
+    call();
+  } catch (const level_error& e) {
+    CAPTURE(std::string(e.what()));
+    CHECK(std::string(e.what()).find(id) != std::string::npos);
+    leaked.reset();
+    return true;
+  }
+  leaked.reset();
+  return false;
+}
+const auto times_leaked = [](auto y) { return y * std::any_cast<decltype(y)>(leaked); };
+const auto only_leaked = [](auto y) { return std::any_cast<decltype(y)>(leaked); };
+const tensor<double, 1> numbers{1, 2, 3}, along{1, 1, 1};
+}  // namespace
+
+#if TTENSOR_CHECK_LEVELS
+TEST_CASE("a dual of an outer call that a global brought") {
+  CHECK(refuses([] { return tt::jvp([](auto x) { leaked = x; return x * tt::jvp(times_leaked, 2.0, 1.0).y_dot; }, 3.0, 1.0).y_dot; }, "[TT-L07]"));
+  CHECK(refuses([] { return tt::jvp([](auto x) { leaked = x; return x * tt::jvp(only_leaked, 2.0, 1.0).y_dot; }, 3.0, 1.0).y_dot; }, "[TT-L07]"));
+  CHECK(refuses([] { return tt::jvp([](auto x) { leaked = x; return x * tt::jvp(times_leaked, numbers, along).y_dot; }, numbers, along).y_dot; }, "[TT-L07]"));
+  CHECK(refuses([] { return tt::jacfwd([](auto x) { leaked = x; return x * tt::jvp(only_leaked, numbers, along).y_dot; })(numbers); }, "[TT-L07]"));
+}
+TEST_CASE("a dual brought into a comparison, a sum, a product of matrices, an element, a part") {
+  const auto brought = [](auto use) {
+    return refuses([&] {
+      return tt::jvp([&](auto x) {
+        leaked = x;
+        tt::jvp([&](auto y) { return use(y, std::any_cast<decltype(y)>(leaked)); }, numbers, along);
+        return sum(x);
+      }, numbers, along).y;
+    }, "[TT-L07]");
+  };
+  CHECK(brought([](auto y, auto k) { return where(y < k, y, 2.0 * y); }));
+  CHECK(brought([](auto y, auto k) { return y * sum(k); }));
+  CHECK(brought([](auto y, auto k) { return sum(y * k); }));
+  CHECK(brought([](auto y, auto k) { return dot(y, k); }));
+  CHECK(brought([](auto y, auto k) { return y(0) * k(1); }));
+  CHECK(brought([](auto y, auto k) { y(tt::range(0, 2)) = k(tt::range(0, 2)); return y; }));
+  CHECK(brought([](auto y, auto k) { y(0) = k(1); return y; }));
+  CHECK(brought([](auto y, auto k) { return y + k(1); }));
+}
+TEST_CASE("a dual that outlives its call") {
+  tt::dual<double> kept;
+  tt::jvp([&](auto x) { kept = x; return x * x; }, 2.0, 1.0);
+  CHECK(refuses([&] { return kept * kept; }, "[TT-L06]"));
+  CHECK(refuses([&] { return kept < 1.0; }, "[TT-L06]"));
+  CHECK(refuses([&] { return tt::jvp([&](auto x) { leaked = kept; return times_leaked(x); }, 2.0, 1.0).y; }, "[TT-L06]"));
+  tensor<tt::dual<double>, 1> array;
+  tt::jvp([&](auto x) { array = 2.0 * x; return x; }, numbers, along);
+  CHECK(refuses([&] { return tensor<tt::dual<double>, 1>(array * 2.0); }, "[TT-L06]"));
+  CHECK(refuses([&] { return array(1) * 2.0; }, "[TT-L06]"));
+}
+#endif
+TEST_CASE("memory that an earlier call wrote may be written again") {
+  tensor<tt::dual<double>, 1> work(3);
+  const auto f = [&](auto x) {
+    if constexpr (std::is_same_v<decltype(x), tensor<tt::dual<double>, 1>>) {
+      work(0) = x(0) * x(1);
+      work(tt::range(1, 3)) = 2.0 * x(tt::range(0, 2));
+      work = work * x;
+      return eval(sum(work));
+    } else {
+      return sum(x);
+    }
+  };
+  for (int k = 0; k < 3; ++k) CHECK(tt::jvp(f, numbers, along).y_dot == 21.0);  // d (x0^2 x1 + 2 x0 x1 + 2 x1 x2)
+}
+TEST_CASE("mapped values") {
+  CHECK(refuses([] { return vmap([](auto x) { leaked = x; return vmap(times_leaked)(numbers) * x; })(numbers); }, "[TT-L07]"));
+  CHECK(refuses([] { return vmap([](auto x) { leaked = x; return vmap(only_leaked)(numbers) * x; })(numbers); }, "[TT-L07]"));
+  tt::batched<double> kept;
+  vmap([&](auto x) { kept = x; return x; })(numbers);
+  CHECK(refuses([&] { return kept * 2.0; }, "[TT-L06]"));
+  CHECK(refuses([&] { return vmap([&](auto x) { return x * kept; })(numbers); }, "[TT-L06]"));
+}
+TEST_CASE("nothing is refused that is right") {
+  const auto twice = tt::jvp([](auto x) { return x * tt::jvp([x](auto y) { return x * y * y; }, 2.0, 1.0).y_dot; }, 3.0, 1.0);
+  CHECK(twice.y_dot == 24.0);  // d/dx x * (4 x)
+  CHECK(tt::jvp([](auto x) { return tt::jvp([](auto y) { return y * y * y; }, x, x).y_dot; }, 2.0, 1.0).y_dot == 36.0);  // d/dx 3 x^3
+  const auto h = tt::jacfwd(tt::jacfwd([](auto x) { return sum(x * x * x); }))(numbers);
+  CHECK(h(2, 2) == 18.0);
+  const auto m = vmap([](auto x) { return vmap([x](auto y) { return x * y; })(numbers); })(numbers);
+  CHECK(m(2, 1) == 6.0);
+  const auto g = vmap(tt::grad([](auto x) { return tt::jvp([x](auto y) { return x * y * y; }, x, 1.0).y_dot; }))(numbers);
+  CHECK(g(2) == 12.0);  // d/dx 2 x^2
+}
