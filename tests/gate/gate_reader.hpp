@@ -77,7 +77,7 @@ public:
     }
   }
 
-  /// The value of a body (or of a named entry of special_values.txt and closures.txt, with the string ".") under a
+  /// The value of a body (or of a named entry of special_values.txt, closures.txt and random_values.txt, with the string ".") under a
   /// composition string. "" means "."; R is looked up as F, because the two have the same value.
   const array& value(const std::string& name, std::string string = ".") const {
     if (string.empty()) string = ".";
@@ -202,6 +202,10 @@ inline const table& special_values() {
 }
 inline const table& closure_values() {
   static const table t(std::string(GATE_DIR) + "/closures.txt");
+  return t;
+}
+inline const table& random_values() {
+  static const table t(std::string(GATE_DIR) + "/random_values.txt");
   return t;
 }
 #endif

@@ -1,4 +1,5 @@
-// Random keys under vmap: a mapped key is one key for each example (rule 16 of the transforms). The truth is a loop over the keys.
+// Random keys under vmap: a mapped key is one key for each example (rule 16 of the transforms). The truth is a loop over the keys
+// (random_gate_test.cpp has numbers of another program).
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
 
