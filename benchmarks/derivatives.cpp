@@ -1,6 +1,7 @@
 // Rows D1, D2, D3, D3s (derivatives_sums.cpp), D6, D9: gradients of programs written the obvious way, beside gradients written by
-// hand (hand*: the floor is the fastest of them). Every contender is compared with the first hand-written gradient before it is
-// timed, and the largest error (relative to the largest component) is printed. Run with table.py.
+// hand (hand*: the floor is the fastest of them) and gradients derived by hand and written as whole-array statements of Eigen. Every
+// contender is compared with the first hand-written gradient before it is timed, and the largest error (relative to the largest
+// component) is printed. Run with table.py.
 // The hand-written D6 and D9 call BLAS where there is one; OPENBLAS_NUM_THREADS=1, and OPENBLAS_CORETYPE=SkylakeX where
 // OpenBLAS does not know the processor, make it a fair one.
 #include "derivatives_workloads.hpp"
@@ -105,6 +106,53 @@ template <class T> class mlp_hand {
     }
   }
 };
+#if defined(TTENSOR_BENCH_EIGEN)
+/// The same in whole-array statements of Eigen, with Eigen's products.
+template <class T> class mlp_eigen {
+  using matrix = eigen_matrix<T>;
+  using row = Eigen::Matrix<T, 1, Eigen::Dynamic>;
+  matrix X, onehot, w1, w2, h, o, dh;
+  row b1, b2;
+  vec<T> G;
+
+ public:
+  mlp_eigen(const mlp_data& q, bool each)
+      : X(eigen<T>(q.X.data(), q.n, I)), onehot(eigen<T>(q.onehot.data(), q.n, O)), w1(eigen<T>(q.par.data(), I, H)), w2(eigen<T>(q.par.data() + I * H + H, H, O)), h(q.n, H), o(q.n, O), dh(q.n, H),
+        b1(eigen<T>(q.par.data() + I * H, 1, H)), b2(eigen<T>(q.par.data() + NP - O, 1, O)), G(std::size_t(each ? q.n * NP : NP)) {}
+  seen read() const { return seen(G.begin(), G.end()); }
+  void forward(T scale) {
+    h.noalias() = X * w1;
+    h.rowwise() += b1;
+    h = h.array().tanh();
+    o.noalias() = h * w2;
+    o.rowwise() += b2;
+    o.colwise() -= o.rowwise().maxCoeff().eval();
+    o = o.array().exp();
+    o.array().colwise() *= (scale / o.rowwise().sum().array()).eval();
+    o -= scale * onehot;
+    dh.noalias() = o * w2.transpose();
+    dh.array() *= 1 - h.array().square();
+  }
+  void batch() {
+    forward(T(1) / T(X.rows()));
+    T* g = G.data();
+    Eigen::Map<matrix>(g, I, H).noalias() = X.transpose() * dh;
+    Eigen::Map<row>(g + I * H, H) = dh.colwise().sum();
+    Eigen::Map<matrix>(g + I * H + H, H, O).noalias() = h.transpose() * o;
+    Eigen::Map<row>(g + NP - O, O) = o.colwise().sum();
+  }
+  void each() {
+    forward(T(1));
+    for (Eigen::Index e = 0; e < X.rows(); ++e) {
+      T* g = G.data() + e * NP;
+      Eigen::Map<matrix>(g, I, H).noalias() = X.row(e).transpose() * dh.row(e);
+      Eigen::Map<row>(g + I * H, H) = dh.row(e);
+      Eigen::Map<matrix>(g + I * H + H, H, O).noalias() = h.row(e).transpose() * o.row(e);
+      Eigen::Map<row>(g + NP - O, O) = o.row(e);
+    }
+  }
+};
+#endif
 template <class T> struct mlp {
   tt::tensor<T, 2> w1;
   tt::tensor<T, 1> b1;
@@ -124,6 +172,10 @@ template <class T> void rows_mlp(const char* type, double tolerance) {
   const auto* q = new mlp_data(64);
   auto* by_hand = new mlp_hand<T>(*q, false);
   add("D6", type, 64, hand, tolerance, [=] { by_hand->batch(); }, [=] { return by_hand->read(); });
+#if defined(TTENSOR_BENCH_EIGEN)
+  auto* by_eigen = new mlp_eigen<T>(*q, false);
+  add("D6", type, 64, "eigen", tolerance, [=] { by_eigen->batch(); }, [=] { return by_eigen->read(); });
+#endif
   const auto X = matrix<T>(q->X.data(), 64, I), onehot = matrix<T>(q->onehot.data(), 64, O);
   const auto p = parameters<T>(*q);
   auto* g = new mlp<T>;
@@ -145,6 +197,10 @@ void rows_per_sample() {
   const auto* q = new mlp_data(n);
   auto* by_hand = new mlp_hand<double>(*q, true);
   add("D9", "f64", n, hand, 1e-12, [=] { by_hand->each(); }, [=] { return by_hand->read(); });
+#if defined(TTENSOR_BENCH_EIGEN)
+  auto* by_eigen = new mlp_eigen<double>(*q, true);
+  add("D9", "f64", n, "eigen", 1e-12, [=] { by_eigen->each(); }, [=] { return by_eigen->read(); });
+#endif
   const auto X = matrix(q->X.data(), n, I), onehot = matrix(q->onehot.data(), n, O);
   const auto p = parameters<double>(*q);
   auto* g = new mlp<double>;
@@ -167,6 +223,10 @@ void rows_per_sample() {
   });
   auto* batch_hand = new mlp_hand<double>(*q, false);
   add("D9batch", "f64", n, hand, 1e-12, [=] { batch_hand->batch(); }, [=] { return batch_hand->read(); });
+#if defined(TTENSOR_BENCH_EIGEN)
+  auto* batch_eigen = new mlp_eigen<double>(*q, false);
+  add("D9batch", "f64", n, "eigen", 1e-12, [=] { batch_eigen->batch(); }, [=] { return batch_eigen->read(); });
+#endif
   add("D9batch", "f64", n, "ttensor", 1e-12, [=] {
     *g = tt::grad([&](const auto& m) {
       const auto h = tanh(matmul(X, m.w1) + m.b1);

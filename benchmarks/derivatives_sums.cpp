@@ -1,4 +1,4 @@
-// Rows D1, D2, D3, D3s, lengths3, pairs3 of bench_derivatives and bench_peers: hand-written gradients and ours.
+// Rows D1, D2, D3, D3s, lengths3, pairs3 of bench_derivatives and bench_peers: hand-written gradients (Eigen: whole-array statements) and ours.
 #include "derivatives_workloads.hpp"
 
 #if defined(TTENSOR_BENCH_BLAS)
@@ -82,6 +82,13 @@ void rows_logistic(int n, int d) {
     cblas_dgemv(CblasRowMajor, CblasTrans, n, d, 1, p->X.data(), d, s->data(), 1, 0, g->data(), 1);
   }, read);
 #endif
+#if defined(TTENSOR_BENCH_EIGEN)
+  add("D1", "f64", n, "eigen", 1e-12, [X = eigen<double>(p->X.data(), n, d), y = eigen(p->y), w = eigen(p->w), s = Eigen::ArrayXd(n), g]() mutable {
+    s.matrix().noalias() = X * w.matrix();
+    s = -y / (1 + (y * s).exp());
+    Eigen::Map<Eigen::VectorXd>(g->data(), X.cols()).noalias() = X.transpose() * s.matrix();
+  }, read);
+#endif
   const auto X = matrix(p->X.data(), n, d);
   const auto y = vector(p->y), w = vector(p->w);
   auto* out = new tt::tensor<double, 1>;
@@ -120,6 +127,9 @@ void rows_expsin(int n) {
       to[i] = e * (std::cos(p[i]) - 2 * p[i] * std::sin(p[i]));
     }
   }, read);
+#if defined(TTENSOR_BENCH_EIGEN)
+  add("D2", "f64", n, "eigen", 1e-13, [x = eigen(*x), g] { Eigen::Map<Eigen::ArrayXd>(g->data(), x.size()) = (-x.square()).exp() * (x.cos() - 2 * x * x.sin()); }, read);
+#endif
   auto* out = new tt::tensor<double, 1>;
   const auto in = vector(*x);
   add("D2", "f64", n, "ttensor", 1e-13, [=] { *out = tt::grad([](const auto& v) { return sum(exp(-v * v) * sin(v)); })(in); },
@@ -155,6 +165,17 @@ void rows_rosenbrock(int n) {
       to[n - 1] = before;
     }, [=] { return numbers(g->data(), n); });
     const bool array = row[2] == 0;
+#if defined(TTENSOR_BENCH_EIGEN)
+    if (array)
+      add(row, "f64", n, "eigen", 1e-12, [x = eigen(*x), a = Eigen::ArrayXd(n - 1), g]() mutable {
+        const auto b = x.head(a.size());
+        Eigen::Map<Eigen::ArrayXd> to(g->data(), x.size());
+        a = x.tail(a.size()) - b.square();
+        to.head(a.size()) = -400 * a * b - 2 * (1 - b);
+        to(a.size()) = 0;
+        to.tail(a.size()) += 200 * a;
+      }, [=] { return numbers(g->data(), n); });
+#endif
     if (array)
       add(row, "f64", n, "ttensor", 1e-12, [=] {
         *out = tt::grad([](const auto& v) {

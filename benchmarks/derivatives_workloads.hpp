@@ -12,6 +12,10 @@
 
 #include <ttensor/all.hpp>
 #include <xsimd/xsimd.hpp>
+#if defined(TTENSOR_BENCH_EIGEN)
+#define EIGEN_DONT_PARALLELIZE
+#include <Eigen/Dense>
+#endif
 
 namespace tt = ttensor;
 
@@ -88,6 +92,11 @@ template <class Body, class Read> void add(const std::string& row, const char* t
     }
   });
 }
+#if defined(TTENSOR_BENCH_EIGEN)
+template <class T> using eigen_matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T> eigen_matrix<T> eigen(const double* v, int rows, int columns) { return Eigen::Map<const eigen_matrix<double>>(v, rows, columns).template cast<T>(); }
+inline Eigen::ArrayXd eigen(const vec<double>& v) { return Eigen::Map<const Eigen::ArrayXd>(v.data(), static_cast<Eigen::Index>(v.size())); }
+#endif
 template <class T> seen numbers(const T* p, std::ptrdiff_t n) { return seen(p, p + n); }
 
 struct logistic_data {
