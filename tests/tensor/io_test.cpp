@@ -11,6 +11,7 @@
 #include <list>
 #include <span>
 #include <sstream>
+#include <string_view>
 #include <ttensor/all.hpp>
 #include <ttensor/tensor/explain.hpp>
 #include <ttensor/tensor/npy.hpp>
@@ -164,6 +165,34 @@ TEST_CASE("npy files") {
   CHECK(tt::load_npy<int, 1>(path)(1) == -2);
   save_npy(path, tt::tensor<double, 0>(3.0));
   CHECK(double(tt::load_npy<double, 0>(path)) == 3);
+  std::remove(path.c_str());
+}
+
+TEST_CASE("npy files of either byte order") {
+  const std::string path = "ttensor_io_order_test.npy";
+  const auto file = [&](const char* descr, const char* shape, std::string_view elements, bool fortran = false) {
+    std::string header = std::string("{'descr': '") + descr + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': " + shape + ", }";
+    header.resize(117, ' ');
+    std::ofstream(path, std::ios::binary) << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << header << "\n" << elements;
+  };
+  using namespace std::string_view_literals;
+  file(">f8", "(2,)", "\x3f\xf8\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0"sv);
+  CHECK(tt::all(tt::load_npy<double, 1>(path) == vec{1.5, -2}));
+  file("<f8", "(2,)", "\0\0\0\0\0\0\xf8\x3f\0\0\0\0\0\0\0\xc0"sv);
+  CHECK(tt::all(tt::load_npy<double, 1>(path) == vec{1.5, -2}));
+  file(">c8", "(1,)", "\x3f\x80\0\0\xc0\0\0\0"sv);  // each part by itself
+  CHECK((tt::load_npy<std::complex<float>, 1>(path)(0) == std::complex<float>(1, -2)));
+  file(">f2", "(2,)", "\x3e\0\xc0\0"sv);
+  CHECK(float(tt::load_npy<tt::half, 1>(path)(0)) == 1.5f);
+  file(">i4", "(2, 2)", "\0\0\0\1\0\0\0\2\0\0\1\0\xff\xff\xff\xff"sv, true);
+  CHECK(tt::all(tt::load_npy<int, 2>(path) == tt::tensor<int, 2>{{1, 256}, {2, -1}}));
+  file(">u8", "()", "\0\0\0\0\0\0\1\2"sv);
+  CHECK(std::uint64_t(tt::load_npy<std::uint64_t, 0>(path)) == 258);
+  CHECK_THROWS_AS((tt::load_npy<std::int64_t, 0>(path)), tt::format_error);
+  for (const char* const descr : {"|f8", "=f8", "x"}) {
+    file(descr, "(1,)", "\0\0\0\0\0\0\0\0"sv);
+    CHECK_THROWS_AS((tt::load_npy<double, 1>(path)), tt::format_error);
+  }
   std::remove(path.c_str());
 }
 

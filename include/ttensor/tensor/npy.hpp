@@ -1,4 +1,4 @@
-// save_npy, load_npy: NumPy's array files (format 1.0; 2.0 and 3.0 are read too), in this machine's byte order, C or Fortran order.
+// save_npy, load_npy: NumPy's array files (format 1.0; 2.0 and 3.0 are read too) in this machine's byte order (the other is read too), C or Fortran order.
 // Source: numpy/lib/format.py, "NPY format".
 #pragma once
 #include <bit>
@@ -73,7 +73,8 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   if (std::fread(header.data(), 1, length, f.f) != length) npy_detail::bad(path, "ends inside its header");
 
   const std::string descr = npy_detail::entry(header, "descr", path), code = descr.substr(0, descr.find('\'', 1)), want = npy_detail::type_code<T>();
-  if (code.empty() || code.substr(1) != want) npy_detail::bad(path, "holds elements " + code + "', asked for '" + want + "'; load its own type and convert with to<T>(x)");
+  const bool swapped = sizeof(T) > 1 && code.size() > 1 && code[1] == (want[0] == '<' ? '>' : '<');
+  if (code.size() < 2 || code.substr(2) != want.substr(1) || (code[1] != want[0] && !swapped)) npy_detail::bad(path, "holds elements " + code + "', asked for '" + want + "'; load its own type and convert with to<T>(x)");
   const bool fortran = npy_detail::entry(header, "fortran_order", path).rfind("True", 0) == 0;
   const std::string text = npy_detail::entry(header, "shape", path);
   dims<R> e{};
@@ -106,6 +107,12 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
     npy_detail::bad(path, std::string("is truncated: shape ") + shape::text(e).c_str() + " needs " + std::to_string(n) + " elements, the file holds " + std::to_string((end_at - at) / static_cast<long>(sizeof(T))));
   store<T> s = store<T>::make(n);
   if (n != 0 && std::fread(s.writable(), sizeof(T), static_cast<std::size_t>(n), f.f) != static_cast<std::size_t>(n)) raise<io_error>("[load_npy] reading '" + path + "' failed [TT-O03]");
+  if (swapped) {  // complex numbers part by part
+    constexpr std::size_t width = sizeof(T) / (is_complex_v<T> ? 2 : 1);
+    unsigned char* p = reinterpret_cast<unsigned char*>(s.writable());
+    for (unsigned char* const last = p + bytes; p != last; p += width)
+      for (std::size_t j = 0; j < width / 2; ++j) std::swap(p[j], p[width - 1 - j]);
+  }
   if (!fortran || R < 2) return tensor<T, R>(static_cast<store<T>&&>(s), e);
   layout_map<R> m{0, e, {}};
   index_t stride = 1;
