@@ -161,15 +161,15 @@ template <class A> std::string plan_of(const A& a, const work& before, const cha
   }
   return joined(s, bytes_text(read, written, before));
 }
-/// In the place of sum_how: says what that does.
+/// In the place of sum_how: says what that does, all but the result's type and shape.
 struct sum_how {
   static constexpr const char* name = "explain_sum";
   using has_total = void;
   std::string& text;
   work start;
-  template <class Q, bool Merges, class T, class E> static std::string head(const E& e, const T& st, const std::string& to, index_t& read) {
+  template <class Q, bool Merges, class T, class E> static std::string head(const E& e, const T& st, index_t& read) {
     using W = typename T::out_core;
-    return joined(scalar_type_text<Q>(), to, ", a sum of ", shape::text(e.shape()).c_str(), std::is_same_v<Q, W> ? std::string() : joined(" in ", scalar_type_text<W>()), operands_text<Merges>(e, st, read));
+    return joined(", a sum of ", shape::text(e.shape()).c_str(), std::is_same_v<Q, W> ? std::string() : joined(" in ", scalar_type_text<W>()), operands_text<Merges>(e, st, read));
   }
   template <class E> auto total(const E& e) const {
     using Q = reduction_scalar_t<sum_op, typename E::scalar>;
@@ -181,7 +181,7 @@ struct sum_how {
     T st(e, dims<0>{}, e.shape());
     st.set_output(0, &value, dims<E::rank>{});
     index_t read = 0;
-    text = head<Q, sums::names::exists>(e, st, "", read);
+    text = head<Q, sums::names::exists>(e, st, read);
     run::nest_plan plan;
     if constexpr (fixed_elements<W, E>::few) {
       add(text, joined("plan: fixed (a known number of elements, in order)\nlanes: 1", threads_text(1)));
@@ -205,14 +205,13 @@ struct sum_how {
     using kernel = typename reduce_detail::types<sum_op, Columns, typename E::scalar, E>::kernel;
     using T = statement<W, E, E::rank, kernel>;
     const work before = work::done().since(start);
-    const auto kept = reduce_detail::reduced_shape_kept(shape, set);
-    store<Q> result = store<Q>::make(shape::elements(kept));
+    store<Q> result = store<Q>::make(shape::elements(reduce_detail::reduced_shape_kept(shape, set)));
     result.zero();
     const mem::room sums(sizeof(W) * static_cast<std::size_t>(result.size()) + 64);
     T st(e, dims<0>{}, shape);
     st.set_output(0, sums.ptr, reduce_detail::output_strides(st.extent, set));
     index_t read = 0;
-    text = head<Q, false>(e, st, joined(" ", shape::text(kept).c_str()), read);
+    text = head<Q, false>(e, st, read);
     run::nest_plan plan;
     if (!run::is_one_call<E::rank>(st, kernel::sums)) plan = run::plan_sum<E::rank>(st, kernel::sums);
     add(text, joined(nest_text(plan, kernel::N), passes_text(1, before, !std::is_same_v<Q, W>), buffers_text(plan), before_text(before), bytes_text(read, index_t(sizeof(Q)) * result.size(), before)));
@@ -256,8 +255,10 @@ template <class F> requires(!array_like<F> && std::is_invocable_v<const F&>) std
 template <array_like A, class... O> requires(reduce_detail::is_option<O> && ...) std::string explain_sum(const A& a, const O&... o) {
   static_assert(depth_v<scalar_t<A>> == 0, "ttensor: explain_sum is for numbers; call it outside of transforms");
   std::string text;
-  reduce_detail::reduce(explain_detail::sum_how{text, explain_detail::work::done()}, a, o...);
-  return text;
+  const auto result = reduce_detail::reduce(explain_detail::sum_how{text, explain_detail::work::done()}, a, o...);
+  std::string s = explain_detail::scalar_type_text<scalar_t<decltype(result)>>();
+  if constexpr (array_like<decltype(result)>) explain_detail::add(s, explain_detail::joined(" ", shape::text(result.shape()).c_str()));
+  return explain_detail::joined(s, text);
 }
 template <array_like A, std::size_t N, class... O> std::string explain_sum(const A& a, const index_t (&several)[N], const O&... o) {
   return explain_sum(a, reduce_detail::as_axes(several), o...);
