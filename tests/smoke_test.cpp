@@ -50,6 +50,9 @@ TEST_CASE("error texts grow in place, also by themselves") {
   const std::string name = "op";
   tt::message a = tt::message("[") + name + ']';
   const tt::message b = a + " got " + tt::to_message(5), c = "-> " + b;
+  static_assert(std::is_same_v<decltype(tt::message("a") + "b"), tt::message>);  // a reference to the sum keeps it
+  const tt::message& kept = tt::message("[") + name + ']';
+  CHECK(std::string(kept.c_str()) == a.c_str());
   a += a;
   CHECK(std::string(a.c_str()) == "[op][op]");
   CHECK(std::string(b.c_str()) == "[op] got 5");
