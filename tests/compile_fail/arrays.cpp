@@ -252,6 +252,33 @@ tt::tensor<int, 2> narrowed(const std::vector<std::vector<std::int64_t>>& v) { r
 // twin:
 tt::tensor<std::int64_t, 2> narrowed(const std::vector<std::vector<int>>& v) { return tt::tensor<std::int64_t, 2>(v); }
 
+// case: a_vector_of_arrays
+// expect_first: ttensor: .* copies numbers, not arrays.*y\(i\) = v\[i\]
+// errors: 1
+tt::tensor<double, 2> stacked(const std::vector<tt::tensor<double, 1>>& v) {
+  tt::tensor x(v);
+  return tt::tensor<double, 2>(2, 3);
+}
+// twin:
+tt::tensor<double, 2> stacked(const std::vector<tt::tensor<double, 1>>& v) {
+  tt::tensor<double, 2> y(static_cast<tt::index_t>(v.size()), v[0].extent(0));
+  for (std::size_t i = 0; i < v.size(); ++i) y(static_cast<tt::index_t>(i)) = v[i];
+  return y;
+}
+
+// case: an_array_of_arrays
+// expect_first: ttensor: .* copies numbers, not arrays
+// errors: 1
+tt::tensor<double, 2> stacked(const tt::fixed<double, 3>& a, const tt::fixed<double, 3>& b) {
+  const tt::fixed<double, 3> rows[] = {a, b};
+  return tt::tensor<double, 2>(rows);
+}
+// twin:
+tt::tensor<double, 2> stacked(const double (&a)[3], const double (&b)[3]) {
+  const double rows[2][3] = {{a[0], a[1], a[2]}, {b[0], b[1], b[2]}};
+  return tt::tensor<double, 2>(rows);
+}
+
 // case: a_mask_is_no_condition
 // expect: an array is no condition
 bool same(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) {

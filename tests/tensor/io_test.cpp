@@ -204,6 +204,9 @@ TEST_CASE("containers of elements: borrowed by view, copied by tensor") {
   tt::view(v, {2, 2})(1) = 5;
   CHECK(v == std::vector<double>{7, 2, 5, 5});
   static_assert(std::is_same_v<decltype(tt::view(constant)), tt::view_of<const double, 1>>);
+  double plain[] = {1, 2, 3};
+  tt::view(plain)(0) = 4;
+  CHECK((tt::sum(tt::view(plain)) == 9 && plain[0] == 4));
   CHECK(tt::sum(tt::view(std::span<const double>(v).first(2))) == 9);
   CHECK_THROWS_AS((void)tt::view(v, {2, 3}), tt::shape_error);
   CHECK_THROWS_AS((void)tt::view(v, {-2, -2}), tt::shape_error);
@@ -240,9 +243,23 @@ TEST_CASE("a tensor of containers in containers") {
   const tt::tensor mask(std::vector<bool>{true, false});
   static_assert(std::is_same_v<decltype(elements), const tt::tensor<double, 1>> && std::is_same_v<decltype(square), const tt::tensor<double, 2>>);
   static_assert(std::is_same_v<decltype(held), decltype(elements)> && std::is_same_v<decltype(listed), const tt::tensor<float, 1>> && std::is_same_v<decltype(mask), const tt::tensor<bool, 1>>);
+  const double plain[] = {1, 2, 3};
+  int grid[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  const tt::tensor copied(plain);
+  const tt::tensor integers(grid);
+  static_assert(std::is_same_v<decltype(copied), const tt::tensor<double, 1>> && std::is_same_v<decltype(integers), const tt::tensor<int, 2>>);
+  CHECK((tt::all(copied == v) && tt::all(integers == tt::tensor<int, 2>{{1, 2, 3}, {4, 5, 6}}) && tt::tensor<double, 2>(grid)(1, 2) == 6));
+  const std::array<float, 2> pairs[] = {{1, 2}, {3, 4}};
+  CHECK(tt::tensor(pairs)(1, 0) == 3);
+  static_assert(!std::is_constructible_v<tt::tensor<double, 2>, double[3]> && !std::is_convertible_v<double (&)[3], tt::tensor<double, 1>> && !std::is_constructible_v<tt::tensor<char, 1>, const char (&)[4]>);
   v(0) = 7;
   CHECK((elements(0) == 1 && elements(1) == 3 && square(1, 0) == 3 && held(0) == 2 && listed(1) == 2 && mask(0) && !mask(1)));
   // taped elements
+  const auto few = [](const auto& v) {
+    const tt::scalar_t<decltype(v)> parts[] = {v(1), v(0) * v(0)};
+    return sum(tt::tensor(parts) * v);
+  };
+  CHECK(tt::all(tt::grad(few)(tt::tensor<double, 1>{3, 5}) == tt::tensor<double, 1>{35, 12}));
   const auto f = [](const auto& v) {
     const std::vector<std::vector<tt::scalar_t<decltype(v)>>> parts{{v(1), v(0) * v(0)}};
     return sum(tt::tensor(parts)(0) * v);

@@ -94,15 +94,17 @@ namespace tensor_detail {
 template <class S, int R> struct nested { using type = std::initializer_list<typename nested<S, R - 1>::type>; };
 template <class S, int R> requires(R <= 0) struct nested<S, R> { using type = S; };
 template <class S, int R> using nested_t = typename nested<S, R>::type;
-/// Rows in braces or in containers, L of depth R.
+template <class L> index_t length(const L& l) { return static_cast<index_t>(l.size()); }
+template <class T, std::size_t N> index_t length(const T (&)[N]) { return static_cast<index_t>(N); }
+/// Rows in braces, containers or C arrays, L of depth R.
 template <int R, class L, int Q> void nested_shape(const L& l, dims<Q>& e, int d) {
-  e[d] = static_cast<index_t>(l.size());
+  e[d] = length(l);
   if constexpr (R > 1)
-    if (l.size()) nested_shape<R - 1>(*l.begin(), e, d + 1);
+    for (const auto& first : l) return nested_shape<R - 1>(first, e, d + 1);
 }
 template <class S, int R, class L, int Q> void nested_fill(const L& l, store<S>& to, const dims<Q>& e, index_t& at, int d) {
-  if (static_cast<index_t>(l.size()) != e[d])
-    raise<shape_error>("[tensor] ragged rows: one of " + to_message(static_cast<std::int64_t>(l.size())) + " elements where " + to_message(e[d]) +
+  if (length(l) != e[d])
+    raise<shape_error>("[tensor] ragged rows: one of " + to_message(length(l)) + " elements where " + to_message(e[d]) +
                               " were expected; give every row the same length [TT-S04]");
   for (const auto& x : l) {
     if constexpr (R > 1) nested_fill<S, R - 1>(x, to, e, at, d + 1);
@@ -120,7 +122,7 @@ template <bool Flat = true> void flat_braces() {
 /// Scalars in a row that are no array of ours: a std::vector, std::array or std::span.
 template <class V> using range_element = std::remove_pointer_t<decltype(std::declval<V&>().data())>;
 template <class V> concept contiguous = !array_like<V> && requires(V& v) { v.data() + v.size(); v.begin(); } && any_scalar<std::remove_const_t<range_element<V>>> && !element_proxy<range_element<V>>;
-/// Containers of scalars, of such containers and so on: their axes and their scalar. Anything else has -1 axes.
+/// Containers and C arrays of scalars, of such containers and so on: their axes and their scalar. Arrays of ours, and containers of them, have -2 axes, anything else -1.
 template <class V> using inside_of = std::remove_cvref_t<decltype(*std::declval<const V&>().begin())>;
 template <class V> struct range_traits {
   static constexpr int rank = -1;
@@ -129,9 +131,15 @@ template <any_scalar V> struct range_traits<V> {
   static constexpr int rank = 0;
   using scalar = scalar_t<V>;
 };
-template <class V> requires(!any_scalar<V> && !array_like<V> && requires(const V& v) { v.size(); *v.begin(); } && !std::is_same_v<inside_of<V>, V>) struct range_traits<V> : range_traits<inside_of<V>> {
-  static constexpr int below = range_traits<inside_of<V>>::rank, rank = below < 0 ? -1 : below + 1;
+template <array_like V> requires(!any_scalar<V>) struct range_traits<V> {
+  static constexpr int rank = -2;
 };
+template <class V> struct range_of : range_traits<V> {
+  static constexpr int below = range_traits<V>::rank, rank = below < 0 ? below : below + 1;
+};
+template <class V> requires(!any_scalar<V> && !array_like<V> && requires(const V& v) { v.size(); *v.begin(); } && !std::is_same_v<inside_of<V>, V>) struct range_traits<V> : range_of<inside_of<V>> {};
+template <class T, std::size_t N> requires(!std::is_same_v<T, char>) struct range_traits<T[N]> : range_of<std::remove_const_t<T>> {};  // "text" is no array of numbers
+template <class V> concept holds_arrays = !array_like<V> && range_traits<V>::rank == -2;
 template <bool Newer = true> void newer_braces() {
   static_assert(!Newer, "ttensor: values of a newer transform level in the braces of a tensor whose element type lacks that level: declare the tensor with the scalar type of "
                         "the values, tensor<scalar_t<decltype(x)>, R>");

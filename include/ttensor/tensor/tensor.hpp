@@ -192,13 +192,17 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
       for (index_t i = 0; i < extent_[0]; ++i) store_.set(i, v.data()[i]);
     }
   }
-  /// A copy of other containers, and of containers in containers, std::vector<std::vector<double>>, one axis each; shape_error for rows of unequal length.
+  /// A copy of other containers, of C arrays, and of containers in containers, std::vector<std::vector<double>>, one axis each; shape_error for rows of unequal length.
   template <class V> requires(R > 0 && tensor_detail::range_traits<V>::rank == R && !tensor_detail::contiguous<const V>) explicit tensor(const V& rows) : extent_{} {
     tensor_detail::check_assignable<S, tensor<typename tensor_detail::range_traits<V>::scalar, R>>();
     fill(rows);
   }
   template <class V> requires(R > 0 && tensor_detail::range_traits<V>::rank > 0 && tensor_detail::range_traits<V>::rank != R)
   explicit tensor(const V& other_number_of_axes) = delete;  // view(v, {n, m}) gives a flat container a shape
+  template <tensor_detail::holds_arrays V> explicit tensor(const V&) {
+    static_assert(!tensor_detail::holds_arrays<V>, "ttensor: tensor x(v) copies numbers, not arrays, and there is no stack yet: make the result with its extents and copy row by row, "
+                                                   "tensor<double, 2> y(n, m); y(i) = v[i] for each i");
+  }
   tensor(const S& v) requires(R == 0) : store_(store<S>::make(1)) { store_.set(0, v); }
   tensor(store<S> s, const dims<R>& e) : store_(static_cast<store<S>&&>(s)), extent_(e) {}
 
@@ -301,6 +305,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
 /// tensor t = a + b; tensor t{{1.0, 2.0}, {3.0, 4.0}}; tensor t(vector): element type and rank of what stands there.
 template <class E> requires(expression<E> || array_object<E>) tensor(const E&) -> tensor<scalar_t<E>, rank_v<E>>;
 template <class V> requires(tensor_detail::range_traits<V>::rank > 0) tensor(const V&) -> tensor<typename tensor_detail::range_traits<V>::scalar, tensor_detail::range_traits<V>::rank>;
+template <tensor_detail::holds_arrays V> tensor(const V&) -> tensor<double, 1>;  // its constructor says what to do
 template <any_scalar T> tensor(std::initializer_list<T>) -> tensor<scalar_t<T>, 1>;
 template <any_scalar T> tensor(std::initializer_list<std::initializer_list<T>>) -> tensor<scalar_t<T>, 2>;
 template <any_scalar T> tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>>) -> tensor<scalar_t<T>, 3>;
