@@ -233,3 +233,18 @@ TEST_CASE("Hessian of a function that is no scalar: out.shape + in.shape + in.sh
   CHECK(tt::all(parts.second == tensor<double, 2>{{6, 0}, {0, 12}}));
   CHECK(tt::all(parts.first == tensor<double, 3>{{{2, 0}, {0, 0}}, {{0, 0}, {0, 2}}}));
 }
+TEST_CASE("a function inside whose result is of an outer level only") {
+  const tensor<double, 1> x{1, 2, 3};
+  CHECK(tt::grad([](const auto& s) { return tt::jacrev([&](const auto&) { return s * s; })(3.0) + s * s; })(2.0) == 4);
+  CHECK(tt::grad([](const auto& s) { return tt::jacrev([&](const auto&) { return s * s; })(s) + s * s; })(2.0) == 4);
+  const auto g = tt::grad([](const auto& v) { return sum(tt::jacrev([&](const auto&) { return tt::eval(v * v); })(v)) + sum(v * v); })(x);
+  CHECK(tt::all(g == 2.0 * x));
+  CHECK(tt::grad([](const auto& s) { return tt::vjp([&](const auto&) { return s * s; }, s).pull(s) + s * s; })(2.0) == 4);
+  CHECK(tt::grad([](const auto& s) { return tt::jacfwd([&](const auto&) { return s * s; })(s) + s * s; })(2.0) == 4);
+  CHECK(tt::grad([](const auto& s) { return tt::grad([&](const auto&) { return s * s; })(s) + s * s; })(2.0) == 4);
+  CHECK(tt::grad([](const auto& s) { return tt::hessian([&](const auto&) { return s * s; })(s) + s * s; })(2.0) == 4);
+  CHECK(tt::grad([](const auto& s) { return tt::vhp([&](const auto&) { return s * s; }, s, s) + s * s; })(2.0) == 4);
+  CHECK(tt::grad([](const auto& s) { return tt::linearize([&](const auto&) { return s * s; }, s).lin(s) + s * s; })(2.0) == 4);
+  CHECK(tt::jvp([](const auto& s) { return tt::jacrev([&](const auto&) { return s * s; })(s) + s * s; }, 2.0, 1.0).y_dot == 4);
+  CHECK(tt::all(tt::vmap([](const auto& s) { return tt::jacrev([&](const auto&) { return s * s; })(s) + s * s; })(x) == x * x));
+}

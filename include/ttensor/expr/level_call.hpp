@@ -63,14 +63,17 @@ template <class X, class F> constexpr void each(X& x, F&& f) {
   else if constexpr (requires { x.data.planes; } || requires { T::holds; x.data; }) each(x.data, f);
   else if constexpr (requires { T::holds; x.value; }) each(x.value, f);
 }
-/// Whether scalars S say their calls.
-template <class S> inline constexpr bool tracked = batch_levels_v<S> > 0 || (TTENSOR_CHECK_LEVELS && scalar_traits<S>::has_dual);
-/// The calls that a statement of scalar S meets; its result may have fewer levels.
-template <class S> struct met {};
-template <class S> requires tracked<S> struct met<S> {
-  level_call at[2 * depth_v<S> + 2];
+/// Whether a statement of scalar E into scalars S has calls to look at. Either may have levels that the other lacks: masks keep none but mapped ones, constants gain some.
+template <class S, class E> inline constexpr bool tracked = batch_levels_v<S> > 0 || batch_levels_v<E> > 0 || (TTENSOR_CHECK_LEVELS && (scalar_traits<S>::has_dual || scalar_traits<E>::has_dual));
+/// The calls that such a statement meets.
+template <class S, class E> struct met {};
+template <class S, class E> requires tracked<S, E> struct met<S, E> {
+  static constexpr int count = 2 * (depth_v<S> > depth_v<E> ? depth_v<S> : depth_v<E>) + 2;
+  level_call at[count];
   template <class X> void look(const X& x) {
-    each(x, [&](int level, const level_call& c) { meet(at[level], c); });
+    each(x, [&](int level, const level_call& c) {
+      if (level < count) meet(at[level], c);
+    });
   }
   template <class X> void give(X& x) const {
     each(x, [&](int level, level_call& c) { c = at[level]; });

@@ -22,7 +22,7 @@ template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::ra
       }
     if constexpr (!planes_show_shape_v<E>) eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), e.shape());
     eval_detail::run_into<S, st.full_rank>(out, extent, st, !planes_show_shape_v<E>);
-    if constexpr (level_calls::tracked<typename E::scalar>) st.calls.give(out);
+    if constexpr (level_calls::tracked<S, typename E::scalar>) st.calls.give(out);
   }
 }
 /// The same of an expression that is used up.
@@ -39,7 +39,7 @@ template <class S, class E> void evaluate_into(store<S>& out, const E& e, dims<E
   statement<S, E> st(e);
   eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), shape);
   eval_detail::run_into<S, st.full_rank>(out, shape, st, true);
-  if constexpr (level_calls::tracked<typename E::scalar>) st.calls.give(out);
+  if constexpr (level_calls::tracked<S, typename E::scalar>) st.calls.give(out);
 }
 
 /// Evaluates `e` as scalar S into a fresh store.
@@ -47,7 +47,7 @@ template <class S, class E> store<S> evaluate(const E& e, const dims<E::rank>& s
   statement<S, E> st(e);
   eval_detail::set_extent<st.full_rank>(st, eval_detail::batch_of<st.levels>(st), shape);
   st.align();
-  if constexpr (level_calls::tracked<typename E::scalar>) {
+  if constexpr (level_calls::tracked<S, typename E::scalar>) {
     store<S> out = eval_detail::run_fresh<S, st.full_rank>(st);
     st.calls.give(out);
     return out;

@@ -72,13 +72,13 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
   static constexpr auto plane_facts = table::facts();
   static constexpr run::statement_type constants{kernel::launch, plane_facts.v, planes, outs, kernel::N, kernel::cost, expr::steps_to_show<E>(), nullptr, nullptr};
   using base = run::statement_planes<full_rank>;
-  [[no_unique_address]] level_calls::met<typename E::scalar> calls{};
+  [[no_unique_address]] level_calls::met<S, typename E::scalar> calls{};
 
   statement(const statement&) = delete;
   TTENSOR_INLINE explicit statement(const E& e, const run::statement_type& chosen = constants) : base{chosen, plane_, holder_, own_} {
     int k = outs;
     e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
-      if constexpr (level_calls::tracked<typename E::scalar>) calls.look(l);
+      if constexpr (level_calls::tracked<S, typename E::scalar>) calls.look(l);
       l.planes([&]<class T, int Q>(std::type_identity<T>, const ::ttensor::plane<Q>& p) __attribute__((always_inline)) {
         put<batch_levels_v<typename L::scalar>>(k++, p);
       });

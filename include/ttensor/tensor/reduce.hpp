@@ -63,7 +63,7 @@ auto collect(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& se
     st.set_output(k++, p, stride);
   });
   ++counts.loops;
-  if constexpr (level_calls::tracked<typename E::scalar>) st.calls.give(out);
+  if constexpr (level_calls::tracked<Q, typename E::scalar>) st.calls.give(out);
   if (shape::size(st.extent) == 0) return out;
   run::is_one_call<st.full_rank>(st, kernel::sums) ? run::sum_flat<st.full_rank>(st) : run::sum_planned<st.full_rank>(st, kernel::sums);
   return out;

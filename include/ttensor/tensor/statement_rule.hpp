@@ -63,7 +63,7 @@ template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const 
 template <class S, int R, class E> void run_region_values(store<S>& out, const layout_map<R>& m, const E& e, bool writable) {
   statement<S, E, R> st(e);
   run_region<S, R>(out, m, st, writable);
-  if constexpr (level_calls::tracked<typename E::scalar>) st.calls.give_part(out);
+  if constexpr (level_calls::tracked<S, typename E::scalar>) st.calls.give_part(out);
 }
 }  // namespace eval_detail
 

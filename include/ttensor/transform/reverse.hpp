@@ -65,14 +65,14 @@ struct take_gradient {
     return g;
   }
 };
-/// Adds a cotangent to an output.
+/// Adds a cotangent to an output. Not to one of an older level, whose type may have fewer levels than the cotangent.
 struct seed_leaf {
   tape& t;
-  template <class X, class Ct> void operator()(const var<X>& y, const Ct& ct) const {
+  template <class X, class Ct> requires(depth_v<scalar_t<Ct>> <= depth_v<X>) void operator()(const var<X>& y, const Ct& ct) const {
     if (!y.active() || y.serial() != t.serial) return;  // a constant, or a value of an older level
     add_adjoint<X>(t, y.ref(), X(ct));
   }
-  template <class X, auto Sh, class Ct> void operator()(const tensor<var<X>, Sh>& y, const Ct& ct) const {
+  template <class X, auto Sh, class Ct> requires(depth_v<scalar_t<Ct>> <= depth_v<X>) void operator()(const tensor<var<X>, Sh>& y, const Ct& ct) const {
     if (!y.elements().slot() || y.elements().slot()->tape_serial != t.serial) return;
     const std::uint32_t id = y.elements().slot()->id;
     if constexpr (tree::tensor_leaf<Ct>) {
