@@ -72,7 +72,7 @@ template <class S, class E> requires tracked<S, E> struct met<S, E> {
   level_call at[count];
   template <class X> void look(const X& x) {
     each(x, [&](int level, const level_call& c) {
-      if (level < count) meet(at[level], c);
+      if (level < count && c.open && !(at[level] == c)) meet(at[level], c);
     });
   }
   template <class X> void give(X& x) const {
@@ -105,8 +105,7 @@ class running {
 
  private:
   struct words {
-    mem::mutex lock;
-    std::uint64_t last = 0;
+    mem::atomic<std::uint64_t> last;
     mem::atomic<std::uint64_t> word[64];  // with more calls at once the others count as constants
   };
   static words& all();
@@ -119,17 +118,15 @@ TTENSOR_BODY running::words& running::all() {
 }
 TTENSOR_BODY running::running() {
   words& w = all();
-  w.lock.lock();
+  const std::uint64_t number = w.last.fetch_add(1, mem::order::relaxed) + 1;
   for (auto& word : w.word)
-    if (word.load() == 0) {
-      call_ = {&word, ++w.last};
-      word.store(call_.number);
-      break;
+    if (word.load(mem::order::relaxed) == 0 && word.replace(0, number)) {
+      call_ = {&word, number};
+      return;
     }
-  w.lock.unlock();
 }
 TTENSOR_BODY running::~running() {
-  if (call_.open) const_cast<mem::atomic<std::uint64_t>*>(call_.open)->store(0);
+  if (call_.open) const_cast<mem::atomic<std::uint64_t>*>(call_.open)->store(0, mem::order::relaxed);
 }
 #endif
 }  // namespace level_calls
