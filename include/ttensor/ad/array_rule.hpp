@@ -126,7 +126,7 @@ template <class X, int N> struct array_rule<dual<X, N>> {
       const auto yl = y.as_leaf();
       for (int k = 0; k < N; ++k) s.tangent_[k] = tangent(op, k, yl, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{}, a...);
       s.value_ = y.elements().alias();
-      TTENSOR_DUAL_CALL(([&] { if constexpr (ad::has_kind_v<K, std::remove_cvref_t<L>>) level_calls::meet(s.call, a.data.call); }(), ...);)
+      TTENSOR_DUAL_CALL(level_calls::met<K, K> calls; (calls.look(a), ...); calls.give(s);)
       return tensor<dual<X, N>, R>(static_cast<store<dual<X, N>>&&>(s), y.shape());
     }
   }
@@ -156,7 +156,11 @@ template <class X> struct array_rule<batched<X>> {
     constexpr int R = rank_v<Y> - 1;
     dims<R> e{};
     for (int d = 0; d < R; ++d) e[d] = y.shape()[d + 1];
-    return tensor<batched<Q>, R>(store<batched<Q>>(y.elements().alias(), y.extent(0), shape::size(e)), e);
+    store<batched<Q>> s(y.elements().alias(), y.extent(0), shape::size(e));
+    level_calls::met<batched<X>, batched<Q>> calls;
+    (calls.look(a), ...);
+    calls.give(s);
+    return tensor<batched<Q>, R>(static_cast<store<batched<Q>>&&>(s), e);
   }
 
  private:

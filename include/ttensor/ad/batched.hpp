@@ -165,6 +165,7 @@ template <class T> struct batched {
 template <class T> TTENSOR_INLINE leaf<batched<T>, 0> as_expression(const batched<T>& s) { return s.as_leaf(); }
 
 template <class T> batched<T> store<batched<T>>::get(index_t i) const {
+  const level_calls::unchecked copy;  // an element that is written is read first
   using L = leaf<T, 1>;
   const dims<1> n{{cell_->batch}};
   auto column = expr::make_node<cast_op<elem_t<T>>>(L{cell_->inner.snap(), layout_map<1>{i, n, {{cell_->batch == 1 ? 0 : cell_->size}}}});

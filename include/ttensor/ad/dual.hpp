@@ -156,7 +156,11 @@ template <class T, int N> class store<dual<T, N>> {
   using S = dual<T, N>;
   store<T> value_;
   array<store<T>, N> tangent_;
-  TTENSOR_DUAL_CALL(level_call call{};)
+  TTENSOR_DUAL_CALL(struct call_cell {
+    level_call call{};
+    mem::atomic<int> holders = 1;
+  };
+  mem::shared_cell<call_cell> told{new call_cell{}};)  // with views, as the elements are
 
   store() = default;
   store(store<T> v, array<store<T>, N> t) : value_(static_cast<store<T>&&>(v)), tangent_(static_cast<array<store<T>, N>&&>(t)) {}
@@ -169,7 +173,7 @@ template <class T, int N> class store<dual<T, N>> {
     store s;
     s.value_ = store<T>::over(v.value, n);
     for (int k = 0; k < N; ++k) s.tangent_[k] = store<T>::over(v.tangent[k], n);
-    TTENSOR_DUAL_CALL(s.call = v.call;)
+    TTENSOR_DUAL_CALL(s.told->call = v.call;)
     return s;
   }
   index_t size() const { return value_.size(); }
@@ -179,18 +183,18 @@ template <class T, int N> class store<dual<T, N>> {
     S x;
     x.value = value_.get(i);
     for (int k = 0; k < N; ++k) x.tangent_at(k) = tangent_[k].get(i);
-    TTENSOR_DUAL_CALL(x.call = call;)
+    TTENSOR_DUAL_CALL(x.call = told->call;)
     return x;
   }
   S scalar() const {
     S x;
     x.value = value_.scalar();
     for (int k = 0; k < N; ++k) x.tangent_at(k) = tangent_[k].scalar();
-    TTENSOR_DUAL_CALL(x.call = call;)
+    TTENSOR_DUAL_CALL(x.call = told->call;)
     return x;
   }
   void set(index_t i, const S& x) {
-    TTENSOR_DUAL_CALL(level_calls::write(call, x.call);)
+    TTENSOR_DUAL_CALL(level_calls::write(told->call, x.call);)
     value_.set(i, x.value);
     for (int k = 0; k < N; ++k) tangent_[k].set(i, x.tangent_at(k));
   }
@@ -198,23 +202,32 @@ template <class T, int N> class store<dual<T, N>> {
   snapshot<S, false> bare() const {
     snapshot<S, false> s{value_.bare(), {}};
     for (int k = 0; k < N; ++k) s.tangent[k] = tangent_[k].bare();
-    TTENSOR_DUAL_CALL(s.call = call;)
+    TTENSOR_DUAL_CALL(s.call = told->call;)
     return s;
   }
   snapshot<S> snap() const {
     snapshot<S> s{value_.snap(), {}};
     for (int k = 0; k < N; ++k) s.tangent[k] = tangent_[k].snap();
-    TTENSOR_DUAL_CALL(s.call = call;)
+    TTENSOR_DUAL_CALL(s.call = told->call;)
     return s;
   }
-  store alias() const { return map([](const store<T>& p) { return p.alias(); }); }
-  store value() const { return map([](const store<T>& p) { return p.value(); }); }
+  store alias() const {
+    store s = map([](const store<T>& p) { return p.alias(); });
+    TTENSOR_DUAL_CALL(s.told = told;)
+    return s;
+  }
+  store value() const {
+    store s = map([](const store<T>& p) { return p.value(); });
+    TTENSOR_DUAL_CALL(s.told->call = told->call;)
+    return s;
+  }
   template <class F> void cells(F&& f) { each([&](store<T>& p) { p.cells(f); }); }
   template <class F> void planes(F&& f) { each([&](store<T>& p) { p.planes(f); }); }
   void adopt(store&& o) {
     value_.adopt(static_cast<store<T>&&>(o.value_));
     for (int k = 0; k < N; ++k) tangent_[k].adopt(static_cast<store<T>&&>(o.tangent_[k]));
-    TTENSOR_DUAL_CALL(call = o.call;)
+    TTENSOR_DUAL_CALL(if (!told) told = mem::shared_cell<call_cell>(new call_cell{});  // was moved from
+                      told->call = o.told->call;)
   }
   dims<batch_levels_v<S>> batch() const {  // the planes may be mapped differently
     auto b = value_.batch();
@@ -226,7 +239,7 @@ template <class T, int N> class store<dual<T, N>> {
   }
   void require_batch(const dims<batch_levels_v<S>>& b) { each([&](store<T>& p) { p.require_batch(b); }); }
   TTENSOR_DUAL_CALL(template <class Self, class F> static void each_call(Self& s, F&& f) {
-    f(level_calls::name<S>, s.call);
+    if (s.told) f(level_calls::name<S>, std::conditional_t<std::is_const_v<Self>, const level_call&, level_call&>(s.told->call));
     level_calls::each(s.value_, f);
     for (int k = 0; k < N; ++k) level_calls::each(s.tangent_[k], f);
   })
@@ -240,7 +253,6 @@ template <class T, int N> class store<dual<T, N>> {
     store s;
     s.value_ = f(value_);
     for (int k = 0; k < N; ++k) s.tangent_[k] = f(tangent_[k]);
-    TTENSOR_DUAL_CALL(s.call = call;)
     return s;
   }
 };

@@ -111,7 +111,7 @@
 #define TTENSOR_CHECK_BOUNDS 1
 #endif
 #endif
-// Checked builds also find duals and mapped values outside the call of the transform that made them (expr/level_call.hpp); a .cu file does not.
+// Checked builds also find duals outside the call of the transform that made them (expr/level_call.hpp); a .cu file does not.
 #if TTENSOR_CHECK_BOUNDS && !defined(__CUDACC__)
 #define TTENSOR_CHECK_LEVELS 1
 #else

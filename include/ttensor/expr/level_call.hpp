@@ -18,7 +18,7 @@
 
 TTENSOR_BEGIN
 
-/// The call of a transform; `open` is null for a constant.
+/// The call of a transform; `open` is null for a constant, and where it is not known (number 1), since parts of an array are of several calls.
 struct level_call {
   const mem::atomic<std::uint64_t>* open = nullptr;  // holds `number` while the call runs: not looked up, since each shared library may have its own words
   std::uint64_t number = 0;
@@ -27,22 +27,23 @@ struct level_call {
 };
 
 namespace level_calls {
-/// Functions of the user that a sweep runs once more: what they kept may be of a vmap that has ended since.
-inline constinit thread_local int runs_again = 0;
-struct again {
-  again() { ++runs_again; }
-  again(const again&) = delete;
-  again& operator=(const again&) = delete;
-  ~again() { --runs_again; }
+/// Functions of the user that a sweep runs once more, whose captures may be of a vmap that has ended since, and copies: they may touch what must not be used.
+inline constinit thread_local int unchecked_now = 0;
+struct unchecked {
+  unchecked() { ++unchecked_now; }
+  unchecked(const unchecked&) = delete;
+  unchecked& operator=(const unchecked&) = delete;
+  ~unchecked() { --unchecked_now; }
 };
 /// `a` becomes the call of a result of values of a and b. Throws level_error [TT-L06, TT-L07].
 void meet(level_call& a, const level_call& b);
-/// The same of an array that b is written into: what it holds of calls that have ended is not read.
+/// `a` becomes the call of an array into which values of b are written. What it held of calls that have ended, or of an outer one, is not read any more: memory is
+/// used again. Throws where b is of an outer call.
 void write(level_call& a, const level_call& b);
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void meet(level_call& a, const level_call& b) {
   if (!b.open || a == b) return;
-  if (!b.live() && runs_again == 0) raise<level_error>("[dual, batched] a value of a transform is used after the transform has ended; return it from the function instead [TT-L06]");
+  if (!b.live() && unchecked_now == 0) raise<level_error>("[dual, batched] a value of a transform is used after the transform has ended; return it from the function instead [TT-L06]");
   if (a.open)
     raise<level_error>("[dual, batched] values of two calls of a transform meet, and their types do not show which is inside: one of them reached the function past "
                        "its captures (a global, std::any, a pointer); capture it, pass it as an argument, or name it in closing_over(x...) [TT-L07]");
@@ -50,7 +51,9 @@ TTENSOR_BODY void meet(level_call& a, const level_call& b) {
 }
 TTENSOR_BODY void write(level_call& a, const level_call& b) {
   if (a.open && !a.live()) a = {};
-  meet(a, b);
+  if (!b.open || a == b) return;
+  if (a.open && a.number > b.number) meet(a, b);
+  a = a.open || a.number ? level_call{nullptr, 1} : b;
 }
 #endif
 

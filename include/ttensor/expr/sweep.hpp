@@ -81,7 +81,7 @@ template <class V> inline constexpr bool is_complex_value_v = is_complex_v<compl
 /// The same number in another type; of a complex one that becomes real, the real part.
 template <class To, class From> TTENSOR_HD TTENSOR_INLINE constexpr To convert_value(const From& x) {
   if constexpr (std::is_same_v<To, From>) return x;
-  else if constexpr (is_dual_v<To> && is_dual_v<From>) return To::convert(x);
+  else if constexpr (is_dual_v<To> && is_dual_v<From> && depth_v<To> == depth_v<From>) return To::convert(x);  // fewer levels: a constant of those it lacks
   else if constexpr (is_complex_v<lane_t<From>> && !is_complex_v<lane_t<To>> && depth_v<To> == 0) return convert_value<To>(math::real(x));
   else if constexpr (is_pack_v<To> && is_pack_v<From>) return convert<lane_t<To>>(x);
   else if constexpr (is_kind_v<To> && depth_v<To> == depth_v<From>) return apply<expr::conversion<elem_t<To>, From>>(x);  // records

@@ -124,7 +124,7 @@ template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, con
 template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, const index_t (&n)[R], const index_t (&strides)[R]) {
   return view(p, shape::listed(n), shape::listed(strides));
 }
-/// Of a std::vector, std::array, std::span or C array that has a name, which keeps its memory: one axis, or of a shape with as many elements (shape_error).
+/// Of a std::vector, std::array or std::span that has a name, which keeps its memory: one axis, or of a shape with as many elements (shape_error). A C array: one axis.
 template <class V, int R> requires tensor_detail::contiguous<V> auto view(V&& v, const dims<R>& n) {
   static_assert(std::is_lvalue_reference_v<V> || requires { typename V::element_type; },
                 "ttensor: a view of a temporary, whose memory is gone when the view is read: give the container a name, or copy it, tensor<T, 1>(container)");

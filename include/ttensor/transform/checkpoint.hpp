@@ -140,7 +140,7 @@ template <class Key> class second_run {
   tape::position at_;
   bool was_;
   tape* outer_;
-  level_calls::again again_;
+  level_calls::unchecked kept_;
 };
 template <class Key, class F, class... A> struct node final : tape_node {
   F f;

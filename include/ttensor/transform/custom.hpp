@@ -153,7 +153,7 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
   node(const Pull& p, const Y& y_, std::vector<output>&& o, const A&... a) : pull(p), y(y_), args(a...), out(static_cast<std::vector<output>&&>(o)) {}
   void backward(tape& t) override {
     if (!checkpoint_detail::any_live(t, out)) return;
-    const level_calls::again again;
+    const level_calls::unchecked kept;
     std::size_t k = 0;
     const Y ct = tree::map<Y>(take_cotangent<C>{t, out, k}, y);
     const auto g = tree::evaluate_all(pull(ct));
