@@ -258,7 +258,8 @@ class Writer:
         r = self.random
         i, j = r.randrange(a[1][0]), r.randrange(a[1][1])
         writes = [(f"{t}({i}) = {b[0]} * {t}({i});", f"{t} = {t}.at[{i}].set({b[0]} * {t}[{i}])"), (f"{t}(tt::all, {j}) += {t}(tt::all, 0) * {s[0]};", f"{t} = {t}.at[:, {j}].add({t}[:, 0] * {s[0]})"),
-                  (f"{t}({i}, {j}) = {s[0]};", f"{t} = {t}.at[{i}, {j}].set({s[0]})"), (f"{t} *= {b[0]};", f"{t} = {t} * {b[0]}"), (f"{t}({i}, {j}) += {s[0]} * {t}(0, 0);", f"{t} = {t}.at[{i}, {j}].add({s[0]} * {t}[0, 0])")]
+                  (f"{t}({i}, {j}) = {s[0]};", f"{t} = {t}.at[{i}, {j}].set({s[0]})"), (f"{t} *= {b[0]};", f"{t} = {t} * {b[0]}"), (f"{t}({i}, {j}) += {s[0]} * {t}(0, 0);", f"{t} = {t}.at[{i}, {j}].add({s[0]} * {t}[0, 0])"),
+                  (f"{t}({i}) = {b[0]};", f"{t} = {t}.at[{i}].set({b[0]})"), (f"{t} = {a[0]};", f"{t} = {a[0]}"), (f"{t}(tt::all, tt::range(0, 2)) = {s[0]};", f"{t} = {t}.at[:, 0:2].set({s[0]})")]
         chosen = [r.choice(writes) for _ in range(r.randrange(1, 4))]
         start = f"{a[0]} + 0.0 * {b[0]} + 0.0 * {s[0]}"
         return ([indent + f"auto {t} = tt::eval({start});"] + [indent + c for c, _ in chosen], [indent + f"{t} = {start}"] + [indent + j for _, j in chosen]), (f"{t} * 1.5", f"{t} * 1.5"), a[1]

@@ -1,5 +1,5 @@
-// Checked builds find duals and mapped values outside the call of the transform that made them, as every build finds taped along
-// (closures_test_refused.cpp). What is right must stay right there: the whole of closures_*_test.cpp and of the gates runs in checked builds too.
+// Mapped values outside the call of the transform that made them are found as taped ones are (closures_test_refused.cpp), in checked builds duals too.
+// What is right must stay right: here, and in all the other tests, which pass in checked builds.
 #include <doctest/doctest.h>
 
 #include <ttensor/all.hpp>
