@@ -59,3 +59,9 @@ auto positive(const tt::tensor<C, 1>& z) { return tt::eval(real(z) > 0); }
 auto slope(const tt::tensor<C, 1>& z) { return tt::grad([](const auto& t) { return sum(maximum(t, 0.0)); })(z); }
 // twin:
 auto slope(const tt::tensor<C, 1>& z) { return tt::grad([](const auto& t) { return sum(maximum(real(t), 0.0)); })(z); }
+
+// case: std_complex_of_transformed_parts
+// expect_first: ttensor: std::complex of a value of a transform
+double turned() { return tt::grad([](const auto& t) { const std::complex<std::remove_cvref_t<decltype(t)>> z{t, t}; return real(exp(z)); })(2.0); }
+// twin:
+double turned() { return tt::grad([](const auto& t) { return real(exp(t * C(1, 0) + t * C(0, 1))); })(2.0); }

@@ -68,7 +68,7 @@ template <int N> auto& no_elements() {  // auto: so that the sentence comes befo
 }
 /// What `if` says of arrays.
 template <int N> bool no_condition() {
-  static_assert(N < 0, "ttensor: an array is no condition: write if (tt::all(x == y)) or if (tt::any(x > 0)), where(mask, a, b) for every element");
+  static_assert(N < 0, "ttensor: an array is no condition: write if (tt::all(x == y)) or if (tt::any(x > 0)), where(mask, a, b) for every element, maximum(x, y) instead of std::max");
   return false;
 }
 /// Leaf of an expression: sees the elements as they were when the expression was built.

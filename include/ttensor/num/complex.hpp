@@ -11,7 +11,16 @@
 
 TTENSOR_BEGIN
 
-template <class T> struct number_traits<std::complex<T>> : basic_number_traits<number_kind::complex, number_traits<T>::precision_bits> {};
+namespace detail {
+template <class T> constexpr int complex_bits() {
+  constexpr bool real = requires { number_traits<T>::precision_bits; };
+  static_assert(real, "ttensor: std::complex of a value of a transform: complex numbers have real and imaginary parts in float or double, also inside a transform; "
+                      "write a * std::complex<double>(1, 0) + b * std::complex<double>(0, 1)");
+  if constexpr (real) return number_traits<T>::precision_bits;
+  else return 0;
+}
+}  // namespace detail
+template <class T> struct number_traits<std::complex<T>> : basic_number_traits<number_kind::complex, detail::complex_bits<T>()> {};
 
 namespace detail {
 template <class T> struct real_part<std::complex<T>> { using type = T; };
