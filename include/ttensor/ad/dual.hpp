@@ -160,7 +160,7 @@ template <class T, int N> class store<dual<T, N>> {
     level_call call{};
     mem::atomic<int> holders = 1;
   };
-  mem::shared_cell<call_cell> told{new call_cell{}};)  // with views, as the elements are
+  mutable mem::shared_cell<call_cell> told;)  // shared with views, as the elements are; null: constants
 
   store() = default;
   store(store<T> v, array<store<T>, N> t) : value_(static_cast<store<T>&&>(v)), tangent_(static_cast<array<store<T>, N>&&>(t)) {}
@@ -173,7 +173,7 @@ template <class T, int N> class store<dual<T, N>> {
     store s;
     s.value_ = store<T>::over(v.value, n);
     for (int k = 0; k < N; ++k) s.tangent_[k] = store<T>::over(v.tangent[k], n);
-    TTENSOR_DUAL_CALL(s.told->call = v.call;)
+    TTENSOR_DUAL_CALL(s.tell(v.call);)
     return s;
   }
   index_t size() const { return value_.size(); }
@@ -183,18 +183,18 @@ template <class T, int N> class store<dual<T, N>> {
     S x;
     x.value = value_.get(i);
     for (int k = 0; k < N; ++k) x.tangent_at(k) = tangent_[k].get(i);
-    TTENSOR_DUAL_CALL(x.call = told->call;)
+    TTENSOR_DUAL_CALL(x.call = call();)
     return x;
   }
   S scalar() const {
     S x;
     x.value = value_.scalar();
     for (int k = 0; k < N; ++k) x.tangent_at(k) = tangent_[k].scalar();
-    TTENSOR_DUAL_CALL(x.call = told->call;)
+    TTENSOR_DUAL_CALL(x.call = call();)
     return x;
   }
   void set(index_t i, const S& x) {
-    TTENSOR_DUAL_CALL(level_calls::write(told->call, x.call);)
+    TTENSOR_DUAL_CALL(auto c = call(); level_calls::write(c, x.call); tell(c);)
     value_.set(i, x.value);
     for (int k = 0; k < N; ++k) tangent_[k].set(i, x.tangent_at(k));
   }
@@ -202,23 +202,23 @@ template <class T, int N> class store<dual<T, N>> {
   snapshot<S, false> bare() const {
     snapshot<S, false> s{value_.bare(), {}};
     for (int k = 0; k < N; ++k) s.tangent[k] = tangent_[k].bare();
-    TTENSOR_DUAL_CALL(s.call = told->call;)
+    TTENSOR_DUAL_CALL(s.call = call();)
     return s;
   }
   snapshot<S> snap() const {
     snapshot<S> s{value_.snap(), {}};
     for (int k = 0; k < N; ++k) s.tangent[k] = tangent_[k].snap();
-    TTENSOR_DUAL_CALL(s.call = told->call;)
+    TTENSOR_DUAL_CALL(s.call = call();)
     return s;
   }
   store alias() const {
     store s = map([](const store<T>& p) { return p.alias(); });
-    TTENSOR_DUAL_CALL(s.told = told;)
+    TTENSOR_DUAL_CALL(if (!told) told = mem::shared_cell<call_cell>(new call_cell{}); s.told = told;)
     return s;
   }
   store value() const {
     store s = map([](const store<T>& p) { return p.value(); });
-    TTENSOR_DUAL_CALL(s.told->call = told->call;)
+    TTENSOR_DUAL_CALL(s.tell(call());)
     return s;
   }
   template <class F> void cells(F&& f) { each([&](store<T>& p) { p.cells(f); }); }
@@ -226,8 +226,7 @@ template <class T, int N> class store<dual<T, N>> {
   void adopt(store&& o) {
     value_.adopt(static_cast<store<T>&&>(o.value_));
     for (int k = 0; k < N; ++k) tangent_[k].adopt(static_cast<store<T>&&>(o.tangent_[k]));
-    TTENSOR_DUAL_CALL(if (!told) told = mem::shared_cell<call_cell>(new call_cell{});  // was moved from
-                      told->call = o.told->call;)
+    TTENSOR_DUAL_CALL(tell(o.call());)
   }
   dims<batch_levels_v<S>> batch() const {  // the planes may be mapped differently
     auto b = value_.batch();
@@ -238,8 +237,15 @@ template <class T, int N> class store<dual<T, N>> {
     return b;
   }
   void require_batch(const dims<batch_levels_v<S>>& b) { each([&](store<T>& p) { p.require_batch(b); }); }
-  TTENSOR_DUAL_CALL(template <class Self, class F> static void each_call(Self& s, F&& f) {
-    if (s.told) f(level_calls::name<S>, std::conditional_t<std::is_const_v<Self>, const level_call&, level_call&>(s.told->call));
+  TTENSOR_DUAL_CALL(level_call call() const { return told ? told->call : level_call{}; }
+  void tell(const level_call& c) {
+    if (told) told->call = c;
+    else if (c != level_call{}) told = mem::shared_cell<call_cell>(new call_cell{c});
+  }
+  template <class Self, class F> static void each_call(Self& s, F&& f) {
+    level_call c = s.call();
+    f(level_calls::name<S>, c);
+    if constexpr (!std::is_const_v<Self>) s.tell(c);
     level_calls::each(s.value_, f);
     for (int k = 0; k < N; ++k) level_calls::each(s.tangent_[k], f);
   })
