@@ -63,7 +63,7 @@ template <class S> inline constexpr int name = is_batched_v<S> ? 2 * batch_level
 template <class X, class F> constexpr void each(X& x, F&& f) {
   using T = std::remove_const_t<X>;
   if constexpr (requires { T::each_call(x, f); }) T::each_call(x, f);
-  else if constexpr (requires { x.data.planes; } || requires { T::holds; x.data; }) each(x.data, f);
+  else if constexpr (requires { T::holds; x.data; }) each(x.data, f);
   else if constexpr (requires { T::holds; x.value; }) each(x.value, f);
 }
 /// Whether a statement of scalar E into scalars S has calls to look at. Either may have levels that the other lacks: masks keep none but mapped ones, constants gain some.

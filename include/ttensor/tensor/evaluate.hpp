@@ -47,13 +47,9 @@ template <class S, class E> store<S> evaluate(const E& e, const dims<E::rank>& s
   statement<S, E> st(e);
   eval_detail::set_extent<st.full_rank>(st, eval_detail::batch_of<st.levels>(st), shape);
   st.align();
-  if constexpr (level_calls::tracked<S, typename E::scalar>) {
-    store<S> out = eval_detail::run_fresh<S, st.full_rank>(st);
-    st.calls.give(out);
-    return out;
-  } else {
-    return eval_detail::run_fresh<S, st.full_rank>(st);
-  }
+  store<S> out = eval_detail::run_fresh<S, st.full_rank>(st);
+  if constexpr (level_calls::tracked<S, typename E::scalar>) st.calls.give(out);
+  return out;
 }
 
 TTENSOR_END

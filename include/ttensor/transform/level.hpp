@@ -118,9 +118,9 @@ template <class T> T fake() { __builtin_unreachable(); }
 struct entering {  // to the leaves of arguments that were just made
   const level_calls::running& call;
   int level;
-  template <class X> void operator()(const X& x) const {
-    if constexpr (tree::tensor_leaf<X>) call.give(const_cast<X&>(x).elements(), level);
-    else call.give(const_cast<X&>(x), level);
+  template <class X> void operator()(X& x) const {
+    if constexpr (tree::tensor_leaf<X>) call.give(x.elements(), level);
+    else call.give(x, level);
   }
 };
 struct returned {  // of the leaves of a result

@@ -282,9 +282,9 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
         vmap_detail::chunk part{most, out == none, options::has<vmap_detail::first_unmapped, O...> ? "per_sample_grad" : "vmap"};
         const level_calls::running call;
         auto some = [&] {
-          const W w{vmap_detail::split<vmap_detail::entry_t<in, I, count>, std::tuple_element_t<I, W>>(part, a)...};
+          W w{vmap_detail::split<vmap_detail::entry_t<in, I, count>, std::tuple_element_t<I, W>>(part, a)...};
           if (part.examples < 0) raise<shape_error>(message("[") + part.op + "] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
-          std::apply([&](const auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<batched<C>>}, x), ...); }, w);
+          std::apply([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<batched<C>>}, x), ...); }, w);
           const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
           tree::for_each(level_detail::returned{call, level_calls::name<batched<C>>}, y);
           using M = vmap_detail::outside<batched<C>, out>;
