@@ -44,6 +44,16 @@ double mapped_tensor(const tensor<double, 1>& v) {
   return tt::grad([&](auto x) { return sum(vmap([&](auto t) { tensor<decltype(t), 1> a(2); a(0) = x * t; return sum(a); }, closing_over(x))(v)); })(3.0);
 }
 
+// case: a_captured_variable_in_what_is_not_returned
+// expect_first: closing_over\(x\.\.\.\)
+double not_returned(const tensor<double, 1>& v) {
+  return tt::grad([&](auto x) { return x * sum(vmap([&](auto t) { static_cast<void>(x * t); return t * t; })(v)); })(3.0);
+}
+// twin:
+double not_returned(const tensor<double, 1>& v) {
+  return tt::grad([&](auto x) { return x * sum(vmap([&](auto t) { static_cast<void>(x * t); return t * t; }, closing_over(x))(v)); })(3.0);
+}
+
 // case: accumulating_under_vmap_in_forward_mode
 // expect_first: closing_over\(x\.\.\.\)
 double mapped_forward(const tensor<double, 1>& v) {

@@ -39,7 +39,7 @@ template <class T, int N> struct dual : dual_detail::members<T, N> {
     for (int k = 0; k < N; ++k) this->tangent_at(k) = T(lane_t<elem_t<T>>(0));
   }
   template <class U> void operator=(const probe<U>& p) & { static_cast<void>(probe<dual>(p)); }  // refuses what has no place here
-  TTENSOR_HD static constexpr dual convert(const auto& o) {  // from a dual of another lane type or of fewer levels inside
+  TTENSOR_HD static constexpr dual convert(const auto& o) {  // from a dual of another lane type
     dual r;
     r.value = convert_value<T>(o.value);
     for (int k = 0; k < N; ++k) r.tangent_at(k) = convert_value<T>(o.tangent_at(k));
