@@ -61,6 +61,31 @@ TEST_CASE("vmap in chunks: an example alone has the bits it has among others") {
   CHECK_THROWS_AS(vmap([](const auto& v) { return sum(v); }, out_axes<none>)(mat{{1, 2}}), axis_error);  // mapped, if only over one example
   CHECK(vmap([](const auto&) { return 3.0; }, out_axes<none>)(mat{{1, 2}}) == 3);
 }
+TEST_CASE("vmap in chunks: every small number of examples, whatever axis they are on") {  // two examples, one at once, were the first one twice
+  const auto total = [](const auto& v) { return sum(v * v); };
+  const auto pair = [](const auto& v, const auto& k) { return sum(v) + 10.0 * k; };
+  for (index_t n = 1; n <= 4; ++n)
+    for (index_t most = 1; most <= 5; ++most) {
+      CAPTURE(n);
+      CAPTURE(most);
+      mat m(3, n);
+      vec squares(n), sums(n), k(n);
+      for (index_t j = 0; j < n; ++j) {
+        for (index_t i = 0; i < 3; ++i) m(i, j) = static_cast<double>(10 * i + j * j + 1);
+        const double a = m(0, j), b = m(1, j), c = m(2, j);
+        squares(j) = a * a + b * b + c * c;
+        k(j) = static_cast<double>(j);
+        sums(j) = a + b + c + 10.0 * k(j);
+      }
+      CHECK(same(vmap(total, in_axes<1>, chunk_size{most})(m), squares));
+      CHECK(same(vmap(total, chunk_size{most})(transpose(m)), squares));
+      CHECK(same(vmap(pair, in_axes<1, 0>, chunk_size{most})(m, k), sums));
+      CHECK(same(vmap(tt::grad(total), in_axes<1>, out_axes<1>, chunk_size{most})(m), mat(2.0 * m)));
+      const auto keys = split(rng(3), n);
+      const vec drawn = vmap([](const auto& key) { return uniform<double>(key); }, chunk_size{most})(keys);
+      for (index_t j = 0; j < n; ++j) CHECK(drawn(j) == uniform<double>(keys[static_cast<std::size_t>(j)]));
+    }
+}
 TEST_CASE("vmap in chunks: empty batches, fixed arguments, keys, results that are the same for all, trees") {
   CHECK(counted(1, [&] { return vmap(row, chunk_size{2})(mat(0, 5)); }).shape() == dims<2>{{0, 5}});
   const fixed<double, 3, 2> f{{1, 2}, {3, 4}, {5, 6}};

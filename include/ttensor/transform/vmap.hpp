@@ -65,7 +65,7 @@ struct chunk {
   index_t first = 0;
   index_t count() const { return examples - first < most ? examples - first : most; }
   index_t width() const { return count() == 1 && (never_one || examples > 1) ? 2 : count(); }
-  bool whole() const { return width() == examples; }
+  bool whole() const { return count() == examples && width() == examples; }  // one of two examples runs beside a copy: as wide as all
   bool next() {
     first += count();
     return first < examples;
