@@ -87,7 +87,7 @@ template <class T, int R> std::string array_text(const leaf<T, R>& l, const numb
           else out += std::string(static_cast<std::size_t>(R - 1 - d), '\n') + std::string(static_cast<std::size_t>(d + 1), ' ');
         }
         const index_t here = at + i * l.map.stride[d];
-        if (d < R - 1) {
+        if (R > 1 && d < R - 1) {  // said twice: g++ 13 unrolls the recursion of one axis and warns
           self(self, d + 1, here, write);
         } else {
           const std::string s = text(l.data.base[here], f);
