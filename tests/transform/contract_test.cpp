@@ -68,6 +68,14 @@ TEST_CASE("signature: jvp") {
   CHECK(y == 8);
   CHECK(y_dot == 6);
   CHECK(tt::jvp([](auto a, const auto& b) { return sum(a * b); }, std::tuple{2.0, v}, std::tuple{1.0, w}).y_dot == 9);
+  {  // functions that arguments find, and no number has: the function never sees plain numbers
+    const auto f = [](auto a, auto b) { return maximum(a, b) * sigmoid(a - a); };
+    CHECK(tt::jvp(f, std::tuple{1.0, 2.0}, std::tuple{0.0, 4.0}).y_dot == 2);
+    CHECK(std::get<1>(tt::hvp([](auto a, auto b) { return maximum(a, b) * a; }, std::tuple{1.0, 2.0}, std::tuple{1.0, 0.0})) == 1);
+    CHECK(std::get<0>(tt::vhp([](auto a, auto b) { return sigmoid(a) * b; }, std::tuple{0.0, 1.0}, std::tuple{0.0, 1.0})) == 0.25);
+    CHECK(tt::jvp([](const auto& t) { return std::get<0>(t) * std::get<1>(t); }, std::tuple{2.0, 3.0}, std::tuple{1.0, 1.0}).y_dot == 5);
+    CHECK(tt::jvp([](auto a, auto b) -> decltype(a * b) { return a * b; }, std::tuple{2.0, 3.0}, std::tuple{1.0, 1.0}).y_dot == 5);
+  }
 }
 TEST_CASE("signature: options follow the callable or stand last") {
   const double k = 2;

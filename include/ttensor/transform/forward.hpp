@@ -78,8 +78,11 @@ template <class Level> struct tangent_part {
     }
   }
 };
+/// Whether f takes the elements of a tuple as its arguments. It is asked with probes: a generic body may need scalars whose functions
+/// are found by their arguments, maximum(p, q), and numbers are none.
 template <class F, class T> inline constexpr bool is_list_of_arguments = false;
-template <class F, class... T> inline constexpr bool is_list_of_arguments<F, std::tuple<T...>> = std::is_invocable_v<const F&, const T&...>;
+template <class F, class... T> inline constexpr bool is_list_of_arguments<F, std::tuple<T...>> =
+    std::disjunction_v<std::is_invocable<const F&, const typename level_detail::probed_argument<double, T>::type&...>, std::is_invocable<const F&, const T&...>>;
 template <bool Hvp> struct names {
   static constexpr const char *name = Hvp ? "hvp" : "jvp", *what = "tangent", *id = "TT-S09";
 };
