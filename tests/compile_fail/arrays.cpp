@@ -325,3 +325,15 @@ void corner(tt::tensor<double, 2>& m) { static_cast<void>(m(0, 1)); }
 void fill(tt::tensor<double, 2>& m) { m(tt::range(0, 1), tt::range(0, 2)) = {1, 2}; }
 // twin:
 void fill(tt::tensor<double, 2>& m) { m(tt::range(0, 1), tt::range(0, 2)) = {{1, 2}}; }
+
+// case: text_in_an_element
+// expect: what is written into an element is no number
+void label(tt::tensor<double, 1>& x) { x(0) = "a"; }
+// twin:
+void label(tt::tensor<double, 1>& x) { x(0) = 'a'; }
+
+// case: a_complex_number_in_a_real_element
+// expect: a complex number is written into a real element; take real\(z\) or abs\(z\)
+void store(tt::tensor<double, 1>& x, std::complex<double> z) { x(0) = z; }
+// twin:
+void store(tt::tensor<double, 1>& x, std::complex<double> z) { x(0) = real(z); }

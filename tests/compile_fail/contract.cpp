@@ -49,6 +49,18 @@ auto of_vector(const vec& v) { return tt::grad([](const auto& x) { return eval(x
 // twin:
 auto of_vector(const vec& v) { return tt::grad([](const auto& x) { return sum(x * x); })(v); }
 
+// case: rule_5_a_pair_wants_has_aux
+// expect: a function that returns std::pair\{value, auxiliary\} wants has_aux
+auto of_pair(const vec& v) { return tt::grad([](const auto& x) { return std::pair{sum(x), x}; })(v); }
+// twin:
+auto of_pair(const vec& v) { return tt::grad([](const auto& x) { return std::pair{sum(x), x}; }, has_aux)(v); }
+
+// case: rule_5_has_aux_wants_a_pair
+// expect: with has_aux the function returns two things
+auto without_aux(const vec& v) { return tt::grad([](const auto& x) { return sum(x); }, has_aux)(v); }
+// twin:
+auto without_aux(const vec& v) { return tt::grad([](const auto& x) { return sum(x); })(v); }
+
 // case: rule_5_grad_wants_a_real_floating_result
 // expect: real floating-point result, this one is an integer
 auto of_integer(double x) { return tt::grad([](auto t) { return t > 0.0 ? 1 : 2; })(x); }

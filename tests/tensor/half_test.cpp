@@ -132,3 +132,28 @@ TEST_CASE_TEMPLATE("functions of a short float and a C++ number are of the short
   both([](const auto& x, const auto& y) { return minimum(x, y); }, 2, 2);
   both([](const auto& x, const auto& y) { return fmod(x, y); }, 2, 0.5);
 }
+
+TEST_CASE_TEMPLATE("elements are converted as the numbers themselves", H, half, bfloat16) {
+  tt::tensor<H, 1> t{1.5, 2.5};
+  const double d = t(0);
+  const float f = t(1);
+  CHECK(d == 1.5);
+  CHECK(f == 2.5f);
+  CHECK(int(t(1)) == 2);
+  CHECK(double(t(0)) + float(t(1)) == 4);
+  const H direct(t(0)), copied = t(1), braces{t(0)};
+  CHECK(direct == 1.5);
+  CHECK(copied == 2.5);
+  CHECK(braces == 1.5);
+  std::vector<H> several{t(0), t(1)};
+  several.push_back(t(0));
+  CHECK(several[2] == 1.5);
+  t(0) = t(1);
+  t(1) += t(0);
+  CHECK(t(1) * 2.0 == 10);
+  tt::tensor<double, 1> wide{1, 2};
+  wide(0) = t(0);
+  wide(1) += t(0);
+  CHECK(wide(0) == 2.5);
+  CHECK(wide(1) == 4.5);
+}

@@ -38,6 +38,32 @@ TEST_CASE("compound assignment to elements does what the operator does") {
   CHECK(y(0) == c128(0, -1));
   CHECK(y(1) == 2.5);
 }
+TEST_CASE("compound assignment to arrays: remainders, bits and shifts") {
+  vec<int> a{7, -7, 12};
+  a %= 5;
+  CHECK(tt::all(a == vec<int>{2, 3, 2}));
+  a <<= 2;
+  CHECK(tt::all(a == vec<int>{8, 12, 8}));
+  a(tt::range(0, 2)) |= vec<int>{1, 2};
+  CHECK(tt::all(a == vec<int>{9, 14, 8}));
+  a(tt::range(0, tt::end, 2)) >>= 1;
+  CHECK(tt::all(a == vec<int>{4, 14, 4}));
+  a ^= a;
+  CHECK(tt::all(a == 0));
+  tt::fixed<int, 2> f{6, 9};
+  f &= 3;
+  f <<= 1;
+  CHECK(f(0) == 4);
+  CHECK(f(1) == 2);
+  vec<bool> m{true, false};
+  m |= vec<bool>{false, true};
+  m &= vec<bool>{true, false};
+  m ^= true;
+  CHECK(tt::all(m == vec<bool>{false, true}));
+  vec<double> d{5.5, -5.5};
+  d %= 2.0;
+  CHECK(tt::all(d == vec<double>{1.5, 0.5}));
+}
 TEST_CASE("integers wrap, in reductions too") {
   const vec<i64> x{INT64_MAX, 3, 5};
   CHECK(prod(x) == i64(u64(INT64_MAX) * 15));

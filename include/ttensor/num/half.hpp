@@ -56,6 +56,10 @@ TTENSOR_HD constexpr float round_to_odd(double x) {
   const double away = x < 0 ? -x : x, got = f < 0 ? -double(f) : double(f);
   return bits_float(got > away ? b - 1u : b + 1u);
 }
+template <class U> TTENSOR_HD constexpr float odd_float(U x) {
+  if constexpr (std::is_same_v<U, float>) return x;
+  else return round_to_odd(double(x));
+}
 
 }  // namespace detail
 
@@ -64,8 +68,7 @@ struct bfloat16;
 struct half {
   std::uint16_t bits;
   half() = default;
-  TTENSOR_HD constexpr half(float x) : bits(detail::half_from_float(x)) {}
-  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr half(U x) : bits(detail::half_from_float(detail::round_to_odd(double(x)))) {}
+  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr half(U x) : bits(detail::half_from_float(detail::odd_float(x))) {}  // no half(float): an element of an array is a half in one way
   TTENSOR_HD explicit constexpr half(bfloat16 x);
   TTENSOR_HD constexpr operator float() const { return detail::float_from_half(bits); }
   TTENSOR_HD static constexpr half from_bits(std::uint16_t b) { half h{}; h.bits = b; return h; }
@@ -75,8 +78,7 @@ struct half {
 struct bfloat16 {
   std::uint16_t bits;
   bfloat16() = default;
-  TTENSOR_HD constexpr bfloat16(float x) : bits(detail::bfloat16_from_float(x)) {}
-  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr bfloat16(U x) : bits(detail::bfloat16_from_float(detail::round_to_odd(double(x)))) {}
+  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr bfloat16(U x) : bits(detail::bfloat16_from_float(detail::odd_float(x))) {}  // no bfloat16(float): an element of an array is a bfloat16 in one way
   TTENSOR_HD explicit constexpr bfloat16(half x);
   TTENSOR_HD constexpr operator float() const { return detail::bits_float(std::uint32_t(bits) << 16); }
   TTENSOR_HD static constexpr bfloat16 from_bits(std::uint16_t b) { bfloat16 h{}; h.bits = b; return h; }

@@ -30,10 +30,9 @@ template <class M, class A> TTENSOR_HD TTENSOR_INLINE constexpr A pick(const M& 
   if constexpr (is_pack_v<A>) return select(m, a, b);
   else return m ? a : b;
 }
-template <class A> inline constexpr bool is_short_v = std::is_same_v<A, half> || std::is_same_v<A, bfloat16>;
 /// f(a...) for scalars and packs; half and bfloat16 are computed in float and rounded once.
 template <class A, class F, class... B> TTENSOR_HD TTENSOR_INLINE constexpr A in_float(F&& f, const A& a, const B&... b) {
-  if constexpr (is_short_v<A>) return A(f(static_cast<float>(a), static_cast<float>(b)...));
+  if constexpr (detail::is_short_float<A>) return A(f(static_cast<float>(a), static_cast<float>(b)...));
   else return f(a, A(b)...);
 }
 /// The pack type of two operands of which one may be a number.

@@ -25,6 +25,7 @@ template <class S> class element {
   TTENSOR_INLINE element(store<S>& s, index_t at) : value_(s.get(at)), store_(&s), at_(at) {}
   TTENSOR_INLINE operator S() const& { return value_; }  // by value: const double& r = x(0) lives as long as r
   TTENSOR_INLINE operator S() && { return static_cast<S&&>(value_); }
+  template <class V> requires(detail::is_short_float<S> && std::is_arithmetic_v<V>) operator V() const { return static_cast<V>(static_cast<float>(value_)); }  // as half does, by way of float
   /// Exchanges two elements: swap(x(0), x(1)).
   friend void swap(element&& a, element&& b) {
     const S x(a.value_);
@@ -80,7 +81,10 @@ template <class S> class element {
     else store_->set(at_, static_cast<S&&>(v));
   }
   template <class V> TTENSOR_INLINE static S fitted(V&& v) {
-    static_assert(std::is_constructible_v<S, V>,
+    using W = std::remove_cvref_t<V>;
+    static_assert(any_scalar<W> || array_like<W> || std::is_constructible_v<S, V>, "ttensor: what is written into an element is no number");
+    static_assert(is_complex_v<elem_t<S>> || !is_complex_v<elem_t<scalar_t<W>>>, "ttensor: a complex number is written into a real element; take real(z) or abs(z)");
+    static_assert(std::is_constructible_v<S, V> || (!any_scalar<W> && !array_like<W>) || (!is_complex_v<elem_t<S>> && is_complex_v<elem_t<scalar_t<W>>>),
                   "ttensor: a value of a newer transform level is written into an element of a tensor that lacks that level. " TTENSOR_LEVEL_REMEDY);
     if constexpr (cpp_number<V>) return expr::weak_number<S>(v);
     else return S(static_cast<V&&>(v));

@@ -42,6 +42,12 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
   template <class E> tensor& operator-=(const E& e) { return *this = *this - e; }
   template <class E> tensor& operator*=(const E& e) { return *this = *this * e; }
   template <class E> tensor& operator/=(const E& e) { return *this = *this / e; }
+  template <class E> tensor& operator%=(const E& e) { return *this = *this % e; }
+  template <class E> tensor& operator&=(const E& e) { return *this = *this & e; }
+  template <class E> tensor& operator|=(const E& e) { return *this = *this | e; }
+  template <class E> tensor& operator^=(const E& e) { return *this = *this ^ e; }
+  template <class E> tensor& operator<<=(const E& e) { return *this = *this << e; }
+  template <class E> tensor& operator>>=(const E& e) { return *this = *this >> e; }
 
   layout_map<R> map() const { return layout_map<R>::row_major(shape::static_dims<Shape>()); }
   store<T> elements() const {

@@ -120,6 +120,12 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   template <class E> const view_of& operator-=(E&& e) const { return *this = *this - static_cast<E&&>(e); }
   template <class E> const view_of& operator*=(E&& e) const { return *this = *this * static_cast<E&&>(e); }
   template <class E> const view_of& operator/=(E&& e) const { return *this = *this / static_cast<E&&>(e); }
+  template <class E> const view_of& operator%=(E&& e) const { return *this = *this % static_cast<E&&>(e); }
+  template <class E> const view_of& operator&=(E&& e) const { return *this = *this & static_cast<E&&>(e); }
+  template <class E> const view_of& operator|=(E&& e) const { return *this = *this | static_cast<E&&>(e); }
+  template <class E> const view_of& operator^=(E&& e) const { return *this = *this ^ static_cast<E&&>(e); }
+  template <class E> const view_of& operator<<=(E&& e) const { return *this = *this << static_cast<E&&>(e); }
+  template <class E> const view_of& operator>>=(E&& e) const { return *this = *this >> static_cast<E&&>(e); }
   /// Exchanges the elements: swap(a(0), a(1)).
   friend void swap(view_of a, view_of b) {
     if (!(a.shape() == b.shape())) tensor_detail::unlike_views(shape::text(a.shape()), shape::text(b.shape()));
@@ -244,6 +250,12 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   template <class E> tensor& operator-=(E&& e) { return accumulate(*this - static_cast<E&&>(e)); }
   template <class E> tensor& operator*=(E&& e) { return accumulate(*this * static_cast<E&&>(e)); }
   template <class E> tensor& operator/=(E&& e) { return accumulate(*this / static_cast<E&&>(e)); }
+  template <class E> tensor& operator%=(E&& e) { return accumulate(*this % static_cast<E&&>(e)); }
+  template <class E> tensor& operator&=(E&& e) { return accumulate(*this & static_cast<E&&>(e)); }
+  template <class E> tensor& operator|=(E&& e) { return accumulate(*this | static_cast<E&&>(e)); }
+  template <class E> tensor& operator^=(E&& e) { return accumulate(*this ^ static_cast<E&&>(e)); }
+  template <class E> tensor& operator<<=(E&& e) { return accumulate(*this << static_cast<E&&>(e)); }
+  template <class E> tensor& operator>>=(E&& e) { return accumulate(*this >> static_cast<E&&>(e)); }
 
   layout_map<R> map() const { return layout_map<R>::row_major(extent_); }
   const store<S>& elements() const { return store_; }

@@ -101,8 +101,12 @@ template <class V, class G, class A> struct value_grad_aux {
 namespace tree {
 /// First and second part of what a function with auxiliary output returns: a pair, a tuple or an aggregate of two.
 template <int I, class T> decltype(auto) part(T& t) {
-  if constexpr (requires { std::tuple_size<std::remove_const_t<T>>::value; }) return (std::get<static_cast<std::size_t>(I)>(t));
-  else return (field<I>(t));
+  using P = std::remove_const_t<T>;
+  static_assert(requires { std::tuple_size<P>::value; } || std::is_aggregate_v<P>,
+                "ttensor: with has_aux the function returns two things, std::pair{value, auxiliary}; this one returns one: leave has_aux out");
+  if constexpr (requires { std::tuple_size<P>::value; }) return (std::get<static_cast<std::size_t>(I)>(t));
+  else if constexpr (std::is_aggregate_v<P>) return (field<I>(t));
+  else return (t);
 }
 /// Removes the level K<C> from the leaves that have it; others stay.
 template <class Level> struct without {

@@ -220,13 +220,15 @@ struct conjugate_leaf {
 };
 template <class T> struct all_complex { static constexpr bool value = is_complex_v<elem_t<scalar_t<T>>>; };
 template <class... T> struct all_complex<std::tuple<T...>> { static constexpr bool value = (all_complex<T>::value && ...); };
-template <class Y, bool Holomorphic> constexpr void check_scalar() {
-  static_assert(rank_v<Y> == 0 && (tree::scalar_leaf_type<Y> || array_like<Y>),
-                "ttensor: grad wants a function with a scalar result (rank 0); take sum(...) of the result, or use jacobian, or vjp with a cotangent");
-  static_assert(!(rank_v<Y> == 0) || is_differentiable_v<elem_t<scalar_t<Y>>>, "ttensor: grad wants a real floating-point result, this one is an integer or a mask");
+template <class Y, bool Holomorphic> constexpr bool check_scalar() {
+  constexpr bool scalar = rank_v<Y> == 0 && (tree::scalar_leaf_type<Y> || array_like<Y>);
+  static_assert(scalar, "ttensor: grad wants a function with a scalar result (rank 0); take sum(...) of the result, or use jacobian, or vjp with a cotangent; "
+                "a function that returns std::pair{value, auxiliary} wants has_aux");
+  static_assert(!scalar || is_differentiable_v<elem_t<scalar_t<Y>>>, "ttensor: grad wants a real floating-point result, this one is an integer or a mask");
   static_assert(Holomorphic || !is_complex_v<elem_t<scalar_t<Y>>>,
                 "ttensor: grad wants a real result; take real(...) or abs of a complex one, or pass holomorphic for the derivative f'(z)");
   static_assert(!Holomorphic || is_complex_v<elem_t<scalar_t<Y>>>, "ttensor: holomorphic promises a complex result, this one is real");
+  return true;
 }
 template <class Y> auto rank0(const Y& y) {  // as a scalar
   if constexpr (tree::tensor_leaf<Y>) return y.elements().get(0);
@@ -264,8 +266,8 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
       const auto w = K::wrap(t, a...);
       const auto y = record_on(t, [&] { return tree::evaluate_all(ttensor::spread(f, w)); });
       tree::for_each(reverse_detail::check_leaf<C>{t}, y);
+      static_assert(reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>, complex_derivative>());  // at once, before what follows fails
       const auto value = reverse_detail::rank0(main(y));
-      reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>, complex_derivative>();
       l.close();
       if constexpr (options::has<strict_t, O...>)
         reverse_detail::require_dependence("grad", t, value, at<(N < 0 ? N + static_cast<int>(sizeof...(A)) : N)>(w)...);
