@@ -6,6 +6,9 @@
 #include <vector>
 #include "../tensor/store.hpp"
 #include "tape_memory.hpp"
+#if defined(TTENSOR_FAKE_STACK)
+#include TTENSOR_FAKE_STACK
+#endif
 
 TTENSOR_BEGIN
 
@@ -252,6 +255,10 @@ TTENSOR_NOINLINE inline bool holds_younger_address(const tape& t, const void* ob
   for (std::size_t i = 0; i + sizeof(std::uintptr_t) <= bytes; i += sizeof(std::uintptr_t)) {
     std::uintptr_t p;
     std::memcpy(&p, static_cast<const char*>(object) + i, sizeof p);
+#if defined(TTENSOR_FAKE_STACK)
+    if (void* const place = __asan_addr_is_in_fake_stack(__asan_get_current_fake_stack(), reinterpret_cast<void*>(p), nullptr, nullptr))
+      if (reinterpret_cast<std::uintptr_t>(place) < high) return true;
+#endif
     if (p >= low && p < high) return true;
   }
   return false;

@@ -48,6 +48,8 @@
 #endif
 #if !defined(TTENSOR_KEEPS_BLOCKS)
 #define TTENSOR_KEEPS_BLOCKS 1
+#elif __has_include(<sanitizer/asan_interface.h>)  // clang's keeps locals apart from the stack; this says where they belong
+#define TTENSOR_FAKE_STACK <sanitizer/asan_interface.h>
 #endif
 
 // Counts that one thread writes and others read may be written by plain stores where a store of a word is atomic and ordered after earlier
