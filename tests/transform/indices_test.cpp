@@ -146,3 +146,28 @@ TEST_CASE("elements at positions that differ between examples") {
   check(tt::vmap([&](const auto& i) { return local(i); })(label), {5, 7});
   check(tt::vmap([](const auto& x, const auto& pair) { auto p = pair; return x(p(1)) + take(x, p(0), 0); })(xs, picks), {4, -8});
 }
+
+TEST_CASE("a mapped integer among the results leaves its level while an outer transform looks at types") {  // else the outer one opened one too deep
+  const tt::tensor<int, 1> steps{2, 0, 1};
+  const tt::tensor<double, 1> ts{0.5, 2};
+  const tt::tensor<double, 2> twice{{1, 1, 1}, {4, 4, 4}};
+  const tt::tensor<int, 2> kept{{2, 0, 1}, {2, 0, 1}};
+  const auto [values, numbers] = tt::vmap([&](auto t) { return tt::vmap([&](auto k) { return std::tuple{t * 2.0, k}; })(steps); })(ts);
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(values)>, tt::tensor<double, 2>> && std::is_same_v<std::remove_cvref_t<decltype(numbers)>, tt::tensor<int, 2>>);
+  CHECK(tt::all(values == twice));
+  CHECK(tt::all(numbers == kept));
+  const auto [by, positive] = tt::vmap([&](auto t) { return tt::vmap([&](auto k) { return std::pair{t * k, k > 0}; })(steps); })(ts);
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(by)>, tt::tensor<double, 2>> && std::is_same_v<std::remove_cvref_t<decltype(positive)>, tt::tensor<bool, 2>>);
+  CHECK(tt::all(by == tt::tensor<double, 2>{{1, 0, 0.5}, {4, 0, 2}}));
+  CHECK(tt::all(positive == (kept > 0)));
+  const auto [looped, left] = tt::vmap([&](auto t) {
+    return tt::vmap([&](auto k) {
+      return tt::while_loop([](const auto& s) { return std::get<1>(s) > 0; }, [](const auto& s) { return std::tuple{std::get<0>(s) * 2.0, std::get<1>(s) - 1}; }, std::tuple{t, k});
+    })(steps);
+  })(ts);
+  static_assert(std::is_same_v<std::remove_cvref_t<decltype(looped)>, tt::tensor<double, 2>> && std::is_same_v<std::remove_cvref_t<decltype(left)>, tt::tensor<int, 2>>);
+  CHECK(tt::all(looped == tt::tensor<double, 2>{{2, 0.5, 1}, {8, 2, 4}}));
+  CHECK(tt::all(left == 0));
+  const auto slope = tt::grad([&](auto t) { return sum(std::get<0>(tt::vmap([&](auto k) { return std::tuple{t * t * k, k}; })(steps))); })(3.0);
+  CHECK(slope == 18);
+}

@@ -10,6 +10,8 @@
 
 TTENSOR_BEGIN
 
+struct half;
+struct bfloat16;
 namespace detail {
 
 TTENSOR_HD constexpr std::uint32_t float_bits(float x) { return __builtin_bit_cast(std::uint32_t, x); }
@@ -60,15 +62,18 @@ template <class U> TTENSOR_HD constexpr float odd_float(U x) {
   if constexpr (std::is_same_v<U, float>) return x;
   else return round_to_odd(double(x));
 }
+/// What is no number of C++ but converts to float: an enumerator, _Float16, an element of an array. Not an element of an array of H, which
+/// converts to H as well: two ways would be ambiguous.
+template <class U, class H> concept is_like_float = !std::is_arithmetic_v<U> && !__is_same(U, half) && !__is_same(U, bfloat16) && std::is_convertible_v<const U&, float> && !requires { requires __is_same(typename U::scalar, H); };
 
 }  // namespace detail
 
-struct bfloat16;
 /// IEEE binary16: 11 significant bits, largest 65504, smallest subnormal 2^-24.
 struct half {
   std::uint16_t bits;
   half() = default;
-  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr half(U x) : bits(detail::half_from_float(detail::odd_float(x))) {}  // no half(float): an element of an array is a half in one way
+  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr half(U x) : bits(detail::half_from_float(detail::odd_float(x))) {}
+  template <class U> requires detail::is_like_float<U, half> TTENSOR_HD explicit(std::is_class_v<U>) constexpr half(const U& x) : half(static_cast<float>(x)) {}
   TTENSOR_HD explicit constexpr half(bfloat16 x);
   TTENSOR_HD constexpr operator float() const { return detail::float_from_half(bits); }
   TTENSOR_HD static constexpr half from_bits(std::uint16_t b) { half h{}; h.bits = b; return h; }
@@ -78,7 +83,8 @@ struct half {
 struct bfloat16 {
   std::uint16_t bits;
   bfloat16() = default;
-  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr bfloat16(U x) : bits(detail::bfloat16_from_float(detail::odd_float(x))) {}  // no bfloat16(float): an element of an array is a bfloat16 in one way
+  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr bfloat16(U x) : bits(detail::bfloat16_from_float(detail::odd_float(x))) {}
+  template <class U> requires detail::is_like_float<U, bfloat16> TTENSOR_HD explicit(std::is_class_v<U>) constexpr bfloat16(const U& x) : bfloat16(static_cast<float>(x)) {}
   TTENSOR_HD explicit constexpr bfloat16(half x);
   TTENSOR_HD constexpr operator float() const { return detail::bits_float(std::uint32_t(bits) << 16); }
   TTENSOR_HD static constexpr bfloat16 from_bits(std::uint16_t b) { bfloat16 h{}; h.bits = b; return h; }

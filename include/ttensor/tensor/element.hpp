@@ -25,7 +25,7 @@ template <class S> class element {
   TTENSOR_INLINE element(store<S>& s, index_t at) : value_(s.get(at)), store_(&s), at_(at) {}
   TTENSOR_INLINE operator S() const& { return value_; }  // by value: const double& r = x(0) lives as long as r
   TTENSOR_INLINE operator S() && { return static_cast<S&&>(value_); }
-  template <class V> requires(detail::is_short_float<S> && std::is_arithmetic_v<V>) operator V() const { return static_cast<V>(static_cast<float>(value_)); }  // as half does, by way of float
+  operator float() const& requires(detail::is_short_float<S>) { return static_cast<float>(value_); }  // double d = x(0) of halves, which are two steps from it
   /// Exchanges two elements: swap(x(0), x(1)).
   friend void swap(element&& a, element&& b) {
     const S x(a.value_);
@@ -51,7 +51,7 @@ template <class S> class element {
   S operator--() && requires(!std::is_same_v<S, bool>) { return stepped(-1), static_cast<S&&>(value_); }
   S operator++(int) && requires(!std::is_same_v<S, bool>) { const S was(value_); return stepped(1), was; }
   S operator--(int) && requires(!std::is_same_v<S, bool>) { const S was(value_); return stepped(-1), was; }
-  template <class V> requires is_integer_v<S> written operator%=(const V& v) && { return write(with<remainder_op>(v)); }
+  template <class V> requires(!std::is_same_v<S, bool> && !is_complex_v<elem_t<S>>) written operator%=(const V& v) && { return write(with<remainder_op>(v)); }
   template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) written operator&=(const V& v) && { return write(value_ & v); }
   template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) written operator|=(const V& v) && { return write(value_ | v); }
   template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) written operator^=(const V& v) && { return write(value_ ^ v); }
@@ -82,9 +82,11 @@ template <class S> class element {
   }
   template <class V> TTENSOR_INLINE static S fitted(V&& v) {
     using W = std::remove_cvref_t<V>;
-    static_assert(any_scalar<W> || array_like<W> || std::is_constructible_v<S, V>, "ttensor: what is written into an element is no number");
-    static_assert(is_complex_v<elem_t<S>> || !is_complex_v<elem_t<scalar_t<W>>>, "ttensor: a complex number is written into a real element; take real(z) or abs(z)");
-    static_assert(std::is_constructible_v<S, V> || (!any_scalar<W> && !array_like<W>) || (!is_complex_v<elem_t<S>> && is_complex_v<elem_t<scalar_t<W>>>),
+    constexpr bool fits = std::is_constructible_v<S, V>, number = any_scalar<W> || array_like<W>, shorter = is_complex_v<elem_t<scalar_t<W>>> && !is_complex_v<elem_t<S>>;
+    static_assert(fits || number, "ttensor: what is written into an element is no number");
+    static_assert(!shorter, "ttensor: a complex number is written into a real element; take real(z) or abs(z)");
+    static_assert(fits || !number || shorter || depth_v<scalar_t<W>> > 0, "ttensor: an array is written into an element; write a number: sum(x), x(0), or item(x) of an array of one element");
+    static_assert(fits || !number || shorter || depth_v<scalar_t<W>> == 0,
                   "ttensor: a value of a newer transform level is written into an element of a tensor that lacks that level. " TTENSOR_LEVEL_REMEDY);
     if constexpr (cpp_number<V>) return expr::weak_number<S>(v);
     else return S(static_cast<V&&>(v));

@@ -52,6 +52,9 @@ template <class V, int R> requires(!array_like<V> && any_scalar<V>) auto broadca
   return factory_detail::filled<scalar_t<V>>(to, factory_detail::scalar_in(v));
 }
 template <class V, std::size_t R> requires(!array_like<V> && any_scalar<V>) auto broadcast_to(const V& v, const index_t (&to)[R]) { return broadcast_to(v, shape::listed(to)); }
+template <class V, std::integral... I> requires(!array_like<V> && any_scalar<V> && sizeof...(I) > 0) auto broadcast_to(const V& v, I... n) {
+  return broadcast_to(v, dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}});
+}
 /// Elements are whatever the memory held: for outputs that are written at once.
 template <class T, int R> tensor<T, R> uninitialized(const dims<R>& e) { return {store<T>::make(shape::elements(e)), e}; }
 template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> uninitialized(I... n) {

@@ -78,11 +78,17 @@ template <class Level> struct tangent_part {
     }
   }
 };
-/// Whether f takes the elements of a tuple as its arguments. It is asked with probes: a generic body may need scalars whose functions
-/// are found by their arguments, maximum(p, q), and numbers are none.
+/// What f is asked with whether it takes the elements of a tuple as its arguments. Not the elements themselves: a generic body may need
+/// scalars whose functions are found by their arguments, maximum(p, q), and numbers are none. Probes where f is looked at with them, else duals.
+template <class F, class... T> struct asked_with {
+  template <class A> using type = typename level_detail::probed_argument<double, A>::type;
+};
+template <class F, class... T> requires(is_captureless_v<F> && !probing_v<T...>) struct asked_with<F, T...> {
+  template <class A> using type = tree::rebind_t<tree::wrap_in<one_dual, met_chain_t<double, double, T...>>, A>;
+};
 template <class F, class T> inline constexpr bool is_list_of_arguments = false;
 template <class F, class... T> inline constexpr bool is_list_of_arguments<F, std::tuple<T...>> =
-    std::disjunction_v<std::is_invocable<const F&, const typename level_detail::probed_argument<double, T>::type&...>, std::is_invocable<const F&, const T&...>>;
+    std::disjunction_v<std::is_invocable<const F&, const typename asked_with<F, T...>::template type<T>&...>, std::is_invocable<const F&, const T&...>>;
 template <bool Hvp> struct names {
   static constexpr const char *name = Hvp ? "hvp" : "jvp", *what = "tangent", *id = "TT-S09";
 };

@@ -277,7 +277,7 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
       using Probes = std::tuple<probed_arg_t<probe<C>, vmap_detail::entry_t<in, I, count>, A>...>;
       if constexpr (probe_captured_by_v<F, std::conditional_t<plain, tree::rebind_t<level_detail::above<Forced>, Slices>, W>>) {
         using R = tree::evaluated_t<decltype(std::apply(f, std::declval<const std::conditional_t<plain, Probes, W>&>()))>;
-        return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, probed_result_t<C, R>>>();
+        return level_detail::fake<tree::rebind_t<vmap_detail::outside<batched<C>, out>, probed_result_t<C, R>>>();  // numbers are probes; integers leave their level here too
       } else {
         vmap_detail::chunk part{most, out == none, options::has<vmap_detail::first_unmapped, O...> ? "per_sample_grad" : "vmap"};
         const level_calls::running call;
