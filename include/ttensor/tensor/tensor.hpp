@@ -195,7 +195,8 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     } else {
       tensor_detail::check_assignable<S, tensor<U, R>>();
       store_ = store<S>::make(extent_[0]);
-      for (index_t i = 0; i < extent_[0]; ++i) store_.set(i, v.data()[i]);
+      if constexpr (depth_v<U> <= depth_v<S>)  // else the sentence alone
+        for (index_t i = 0; i < extent_[0]; ++i) store_.set(i, v.data()[i]);
     }
   }
   /// A copy of other containers, of C arrays, and of containers in containers, std::vector<std::vector<double>>, one axis each; shape_error for rows of unequal length.
