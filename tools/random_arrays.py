@@ -12,6 +12,7 @@ and run in a folder of its own; one that fails is kept and named.
 import argparse
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -304,9 +305,6 @@ class Writer:
         self.arrays.append([name, np.array(value, order="C")])
         return True
 
-    def fits(self, source, target):
-        return np.can_cast(source, target, "safe") or (kind(source) == kind(target) and np.dtype(source) == np.dtype(target))
-
     def st_write(self):
         r = self.random
         pool = self.sources()
@@ -513,17 +511,22 @@ class Writer:
         if value.ndim < 2 or value.shape[0] > 9 or kind(value.dtype) not in "fic":
             return False
         made = self.expression(value.shape[1:], {"f": "f", "i": "i", "c": "c"}[kind(value.dtype)], r.randint(0, 1))
-        if made is None or made[1].dtype != value.dtype or any(n in made[0] for n, _, b in self.views if b == name) or name + "(" in made[0] or name + " " in made[0] or name + ")" in made[0] or made[0] == name \
-                or name + "," in made[0]:
+        read = set(re.findall(r"\w+", made[0])) if made else set()
+        if made is None or made[1].dtype != value.dtype or name in read or any(n in read for n, _, base in self.views if base == name):
             return False
+        result = value.copy()
         if r.random() < 0.5:
-            self.say(f"for (auto row : {name}) row += {made[0]};")
-            value += made[1]
+            line = f"for (auto row : {name}) row += {made[0]};"
+            result += made[1]
         else:
-            self.say(f"for (tt::index_t i = 1; i < {name}.extent(0); ++i) {name}(i) = {name}(i - 1) - {made[0]};")
+            line = f"for (tt::index_t i = 1; i < {name}.extent(0); ++i) {name}(i) = {name}(i - 1) - {made[0]};"
             for i in range(1, value.shape[0]):
-                value[i] = value[i - 1] - made[1]
-        return self.small(value)
+                result[i] = result[i - 1] - made[1]
+        if not self.small(result):
+            return False
+        self.say(line)
+        value[...] = result
+        return True
 
     def st_cast(self):
         made = self.expression(self.random_shape(), self.random.choice(["f", "iu", "b"]), self.random.randint(0, 2))

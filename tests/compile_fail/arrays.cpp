@@ -337,3 +337,9 @@ void label(tt::tensor<double, 1>& x) { x(0) = 'a'; }
 void store(tt::tensor<double, 1>& x, std::complex<double> z) { x(0) = z; }
 // twin:
 void store(tt::tensor<double, 1>& x, std::complex<double> z) { x(0) = real(z); }
+
+// case: an_array_in_an_element
+// expect: an array is written into an element; write a number
+void first(tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { x(0) = y; }
+// twin:
+void first(tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { x(0) = y(0); }

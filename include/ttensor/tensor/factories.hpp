@@ -41,15 +41,9 @@ template <class T, std::size_t R, any_scalar V = T> tensor<T, static_cast<int>(R
 template <std::size_t R, number V> tensor<V, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) { return factory_detail::filled<V>(shape::listed(n), v); }
 template <int R, number V> tensor<V, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<V>(e, v); }
 template <class T, int R, any_scalar V = T> tensor<T, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<T>(e, tensor_detail::weak_scalar<T>(v)); }
-namespace factory_detail {
-template <class V> decltype(auto) scalar_in(const V& v) {
-  if constexpr (element_proxy<V>) return v.get();
-  else return (v);
-}
-}  // namespace factory_detail
 /// A scalar of any kind is an array without axes here: broadcast_to(sum(x), {3}).
 template <class V, int R> requires(!array_like<V> && any_scalar<V>) auto broadcast_to(const V& v, const dims<R>& to) {
-  return factory_detail::filled<scalar_t<V>>(to, factory_detail::scalar_in(v));
+  return full<scalar_t<V>>(to, v);
 }
 template <class V, std::size_t R> requires(!array_like<V> && any_scalar<V>) auto broadcast_to(const V& v, const index_t (&to)[R]) { return broadcast_to(v, shape::listed(to)); }
 template <class V, std::integral... I> requires(!array_like<V> && any_scalar<V> && sizeof...(I) > 0) auto broadcast_to(const V& v, I... n) {
