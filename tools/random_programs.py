@@ -2,10 +2,11 @@
 """Random programs with equal meaning in C++ and in JAX: values and derivatives of the one are compared with the other's.
 
     pip install jax                                      # not a dependency of the library; the test suite does not run this
-    tools/random_programs.py <first seed> <count> [--size 7] [--derivatives grad,jvp] [--flags "-O0"]
+    tools/random_programs.py <first seed> <count> [--size 7] [--derivatives grad,jvp] [--inner axes,indices] [--flags "-O0"]
 
 A program is a function of a vector, a matrix and a number: elementwise operators, reductions, shapes, indexing, products, writes
-to parts, element loops and control flow, and transforms of inner functions that capture outer values, two deep. Each is compiled
+to parts, element loops and control flow, and transforms of inner functions that capture outer values, two deep: of several arguments, of
+pairs and aggregates, over other axes and over integers, with auxiliary results and rules too. Each is compiled
 (about a minute, much of it for nested derivatives) and run in a folder of its own; one that fails is kept and named.
 """
 import argparse
@@ -34,13 +35,15 @@ REDUCTIONS = [("sum({0}{1})", "jnp.sum({0}{1})"), ("mean({0}{1})", "jnp.mean({0}
               ("logsumexp({0}{1})", "jax.scipy.special.logsumexp({0}{1})"), ("prod({0}{1})", "jnp.prod({0}{1})"), ("variance({0}{1})", "jnp.var({0}{1})")]
 RANGES = [("tt::range(1, tt::end)", "1:"), ("tt::range(tt::end, tt::end, -1)", "::-1"), ("tt::range(0, tt::end, 2)", "::2")]
 INNER = ["grad", "value_and_grad", "hvp", "jvp", "jacfwd", "jacrev", "checkpoint", "vmap", "loop", "parts", "scan", "cond", "for_loop"]
+ALSO = ["axes", "unmapped", "indices", "scattered", "linearised", "pulled", "transposed_map", "second", "samples", "stopped", "aux", "pair", "aggregate", "until", "rule"]
 
 
 class Writer:
     """Writes one program; a value is (name, shape)."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, inner=None):
         self.random, self.names, self.depth = random.Random(seed), 0, 0
+        self.kinds, self.plain = (inner, 0.65) if inner else (INNER + ALSO, 0.86)  # of transforms inside, and how many statements in one have none
 
     def name(self):
         self.names += 1
@@ -83,12 +86,13 @@ class Writer:
             return self.binary(values)
         if x < 0.70:
             return self.reduction(values)
-        if x < 0.86:
+        if x < self.plain or (x < 0.86 and self.depth == 2):
             return r.choice([self.product, self.product, self.outer, self.transposed, self.sliced, self.row, self.taken, self.added, self.solved, self.softmax])(values, indent)
         if self.depth == 2:
             return None
         self.depth += 1
-        made = self.inner(r.choice(INNER), values, indent)
+        kind = r.choice(self.kinds)
+        made = getattr(self, kind)(values, indent) if kind in ALSO else self.inner(kind, values, indent)
         self.depth -= 1
         return made
 
@@ -152,7 +156,7 @@ class Writer:
         i = self.random.randrange(a[1][axis])
         return before, ((f"{name}({i})", f"{name}[{i}]") if axis == 0 else (f"{name}(tt::all, {i})", f"{name}[:, {i}]")), (a[1][1 - axis],)
 
-    def indices(self, n, count):
+    def positions(self, n, count):
         return ", ".join(str(self.random.randrange(n)) for _ in range(count))
 
     def taken(self, values, indent):
@@ -160,14 +164,14 @@ class Writer:
         if not a:
             return None
         axis, count = self.random.randrange(len(a[1])), self.random.choice([3, 4])
-        i = self.indices(a[1][axis], count)
+        i = self.positions(a[1][axis], count)
         return ([], []), (f"take({a[0]}, tt::tensor<int, 1>{{{i}}}, {axis})", f"jnp.take({a[0]}, jnp.array([{i}]), axis={axis})"), a[1][:axis] + (count,) + a[1][axis + 1:]
 
     def added(self, values, indent):
         a, b = self.pick(values, lambda s: len(s) == 1), self.pick(values, lambda s: s == (3,))
         if not a or not b:
             return None
-        i = self.indices(a[1][0], 3)
+        i = self.positions(a[1][0], 3)
         return ([], []), (f"scatter_add({a[0]}, 0, tt::tensor<int, 1>{{{i}}}, {b[0]})", f"({a[0]}).at[jnp.array([{i}])].add({b[0]})"), a[1]
 
     def solved(self, values, indent):
@@ -183,13 +187,20 @@ class Writer:
         return before, (f"triangular_solve({name}, {b[0]})", f"jax.scipy.linalg.solve_triangular({name}, {b[0]}, lower=True)"), b[1]
 
     # ---- transforms and control flow inside ---------------------------------------------------------------------------------
-    def function(self, parameter, captured, indent, gives_number):
-        """An inner function: its name, its text and the shape of its result."""
-        name, argument = self.name(), self.name()
-        cpp, jax, inside = self.body([(argument, parameter)], self.random.randrange(2, 5), captured, indent + "  ")
-        c, j = self.number(inside, 2) if gives_number else (f"tt::eval({inside[-1][0]})", inside[-1][0])
-        text = ([indent + f"auto {name} = [&](const auto& {argument}) {{"] + cpp + [indent + f"  return {c};", indent + "};"], [indent + f"def {name}({argument}):"] + jax + [indent + f"  return {j}"])
-        return name, text, () if gives_number else inside[-1][1]
+    def function(self, parameter, captured, indent, gives_number, more=(), lead=None, aux=False):
+        """An inner function: its name, its text and the shape of its result. `more`: the shapes of further parameters; `lead`: (parameters, lines, values) instead of parameters of
+        these shapes; `aux`: the result is a pair of it and the last array."""
+        name = self.name()
+        names, (before_c, before_j), own = lead or (None, ([], []), [(self.name(), shape) for shape in (parameter, *more)])
+        names = names or [n for n, _ in own]
+        cpp, jax, inside = self.body(own, self.random.randrange(2, 5), captured, indent + "  ")
+        last = inside[-1]
+        c, j = self.number(inside, 2) if gives_number else (f"tt::eval({last[0]})", last[0])
+        if aux:
+            c, j = f"std::pair{{{c}, tt::eval({last[0]})}}", f"({j}, {last[0]})"
+        text = ([indent + f"auto {name} = [&](" + ", ".join("const auto& " + n for n in names) + ") {"] + [indent + "  " + x for x in before_c] + cpp + [indent + f"  return {c};", indent + "};"],
+                [indent + f"def {name}({', '.join(names)}):"] + [indent + "  " + x for x in before_j] + jax + [indent + f"  return {j}"])
+        return name, text, () if gives_number and not aux else last[1]
 
     def inner(self, kind, values, indent):
         captured = self.random.sample(values, min(4, len(values)))
@@ -216,6 +227,163 @@ class Writer:
             f, text, shape = self.function(a[1][1:] if kind == "vmap" else a[1], captured, indent, False)
             return None if len(shape) > 1 else (text, (f"tt::{kind}({f})({a[0]})", f"jax.{kind}({f})({a[0]})"), a[1][:1] + shape if kind == "vmap" else shape + a[1])
         return self.control(kind, values, captured, a, s, indent)
+
+    # ---- transforms with options, of several arguments, of trees ---------------------------------------------------------------
+    def captured(self, values):
+        return self.random.sample(values, min(4, len(values)))
+
+    def axes(self, values, indent):
+        """vmap over any axis to any axis, in chunks."""
+        a, r = self.pick(values, lambda shape: len(shape) == 2), self.random
+        if not a:
+            return None
+        axis = r.choice([0, 1, -1, -2])
+        f, text, shape = self.function((a[1][1 - axis % 2],), self.captured(values), indent, False)
+        if len(shape) > 1:
+            return None
+        out, chunk = r.choice([0, -1, len(shape)]), r.choice(["", ", tt::chunk_size{1}", ", tt::chunk_size{2}", ", tt::chunk_size{7}"])
+        made = list(shape)
+        made.insert(out % (len(shape) + 1), a[1][axis % 2])
+        return text, (f"tt::vmap({f}, tt::in_axes<{axis}>, tt::out_axes<{out}>{chunk})({a[0]})", f"jax.vmap({f}, in_axes={axis}, out_axes={out})({a[0]})"), tuple(made)
+
+    def unmapped(self, values, indent):
+        """vmap of two arguments, one of which is the same for all."""
+        a, b = self.pick(values), self.pick(values, lambda shape: len(shape) == 2)
+        if not b:
+            return None
+        axis, chunk = self.random.choice([0, 1]), self.random.choice(["", ", tt::chunk_size{1}", ", tt::chunk_size{2}"])
+        f, text, shape = self.function(a[1], self.captured(values), indent, False, more=[(b[1][1 - axis],)])
+        return None if len(shape) > 1 else (text, (f"tt::vmap({f}, tt::in_axes<tt::none, {axis}>{chunk})({a[0]}, {b[0]})", f"jax.vmap({f}, in_axes=(None, {axis}))({a[0]}, {b[0]})"), (b[1][axis],) + shape)
+
+    def indices(self, values, indent):
+        """vmap over integers, which index a captured array."""
+        made = self.pick(values, lambda shape: shape != ())
+        if not made:
+            return None
+        name, before = self.named(made[0], indent)
+        j, v, shape = self.name(), self.name(), made[1]
+        axis, call = self.random.randrange(len(shape)), self.random.random() < 0.5
+        c, x = (f"{name}({j})", f"{name}[{j}]") if axis == 0 and call else (f"take({name}, {j}, {axis})", f"jnp.take({name}, {j}, axis={axis})")
+        lead = [j], ([f"auto {v} = tt::eval({c} * 1.0);"], [f"{v} = {x} * 1.0"]), [(v, shape[1:] if axis == 0 else shape[:1])]
+        f, text, inner = self.function(None, self.captured(values), indent, False, lead=lead)
+        count = self.random.choice([1, 2, 4])
+        i = self.positions(shape[axis], count)
+        return None if len(inner) > 1 else ((before[0] + text[0], before[1] + text[1]), (f"tt::vmap({f})(tt::tensor<int, 1>{{{i}}})", f"jax.vmap({f})(jnp.array([{i}]))"), (count,) + inner)
+
+    def scattered(self, values, indent):
+        """scatter_add of positions and values of each example into a captured array."""
+        a, b = self.pick(values, lambda shape: len(shape) == 1), self.pick(values, lambda shape: len(shape) == 2)
+        if not a or not b:
+            return None
+        rows, n = b[1]
+        i = [self.positions(a[1][0], n) for _ in range(rows)]
+        p, v = self.name(), self.name()
+        return (([], []), (f"tt::vmap([&](const auto& {p}, const auto& {v}) {{ return scatter_add({a[0]}, 0, {p}, {v} * {v}) * 1.0; }})(tt::tensor<int, 2>{{{', '.join('{' + x + '}' for x in i)}}}, {b[0]})",
+                           f"jax.vmap(lambda {p}, {v}: ({a[0]}).at[{p}].add({v} * {v}))(jnp.array([{', '.join('[' + x + ']' for x in i)}]), {b[0]})"), (rows,) + a[1])
+
+    def linearised(self, values, indent):
+        a = self.pick(values)
+        v = self.pick(values, lambda shape: shape == a[1])
+        f, text, shape = self.function(a[1], self.captured(values), indent, False)
+        return text, (f"tt::linearize({f}, {a[0]}).lin({v[0]})", f"jax.linearize({f}, {a[0]})[1]({v[0]} * 1.0)"), shape
+
+    def pulled(self, values, indent):
+        a, made = self.pick(values), self.name()
+        f, text, _ = self.function(a[1], self.captured(values), indent, False)
+        return (text[0] + [indent + f"auto {made} = tt::vjp({f}, {a[0]});"], text[1] + [indent + f"{made} = jax.vjp({f}, {a[0]})"]), (f"{made}.pull(tt::eval({made}.y * 0.5))", f"{made}[1]({made}[0] * 0.5)[0]"), a[1]
+
+    def transposed_map(self, values, indent):
+        """linear_transpose of t -> (b t) s."""
+        b, s = self.pick(values, lambda shape: len(shape) == 2), self.pick(values, lambda shape: shape == ())
+        a = b and self.pick(values, lambda shape: shape != () and shape[0] == b[1][1])
+        y = a and self.pick(values, lambda shape: shape == (b[1][0],) + a[1][1:])
+        t = self.name()
+        return y and s and (([], []), (f"tt::linear_transpose([&](const auto& {t}) {{ return matmul({b[0]}, {t}) * {s[0]}; }}, {a[0]})({y[0]})",
+                                       f"jax.linear_transpose(lambda {t}: jnp.matmul({b[0]}, {t}) * {s[0]}, {a[0]})({y[0]})[0]"), a[1])
+
+    def second(self, values, indent):
+        """Second derivatives other than hvp."""
+        kind = self.random.choice(["hessian", "laplacian", "vhp"])
+        a = self.pick(values, lambda shape: len(shape) == 1)
+        if not a:
+            return None
+        v = self.pick(values, lambda shape: shape == a[1])
+        f, text, _ = self.function(a[1], self.captured(values), indent, True)
+        if kind == "vhp":
+            return text, (f"tt::vhp({f}, {a[0]}, {v[0]})", f"jax.jvp(jax.grad({f}), ({a[0]},), ({v[0]},))[1]"), a[1]
+        full = f"jax.hessian({f})({a[0]})"
+        return (text, (f"tt::hessian({f})({a[0]})", full), a[1] + a[1]) if kind == "hessian" else (text, (f"tt::laplacian({f})({a[0]})", f"jnp.trace({full})"), ())
+
+    def samples(self, values, indent):
+        a, b = self.pick(values, lambda shape: len(shape) < 2), self.pick(values, lambda shape: len(shape) == 2)
+        if not a or not b:
+            return None
+        f, text, _ = self.function(a[1], self.captured(values), indent, True, more=[b[1][1:]])
+        return text, (f"tt::per_sample_grad({f})({a[0]}, {b[0]})", f"jax.vmap(jax.grad({f}), (None, 0))({a[0]}, {b[0]})"), b[1][:1] + a[1]
+
+    def stopped(self, values, indent):
+        a = self.pick(values)
+        return ([], []), (f"tt::stop_gradient({a[0]}) * {a[0]}", f"jax.lax.stop_gradient({a[0]}) * {a[0]}"), a[1]
+
+    def aux(self, values, indent):
+        """A gradient or a value with an auxiliary result that depends on outer values."""
+        a, made = self.pick(values), self.name()
+        f, text, shape = self.function(a[1], self.captured(values), indent, True, aux=True)
+        kind, which = self.random.choice(["grad", "value_and_grad"]), self.random.choice(["grad", "aux"])
+        j = f"{made}[{'01'[which == 'aux']}]" if kind == "grad" else f"{made}[1]" if which == "grad" else f"{made}[0][1]"
+        return ((text[0] + [indent + f"auto {made} = tt::{kind}({f}, tt::has_aux)({a[0]});"], text[1] + [indent + f"{made} = jax.{kind}({f}, has_aux=True)({a[0]})"]),
+                (f"{made}.{which} * 1.0", f"{j} * 1.0"), a[1] if which == "grad" else shape)
+
+    def tree_lead(self, parts):
+        """A parameter of two fields and the lines that name them."""
+        p, u, v = self.name(), self.name(), self.name()
+        return [p], ([f"auto {u} = tt::eval({p}.{parts[0][0]} * 1.0);", f"auto {v} = tt::eval({p}.{parts[1][0]} * 1.0);"], [f"{u}, {v} = {p}"]), [(u, parts[0][1]), (v, parts[1][1])]
+
+    def pair(self, values, indent):
+        """A gradient, a Jacobian product or a vmap of a pair."""
+        a, b = self.pick(values), self.pick(values)
+        which = self.random.randrange(2)
+        kind = self.random.choice(["grad", "jvp", "vmap"])
+        if kind == "vmap":
+            a, b = self.pick(values, lambda shape: len(shape) == 2), self.pick(values, lambda shape: shape != ())
+            if not a or not b or a[1][0] != b[1][0]:
+                return None
+        cut = 1 if kind == "vmap" else 0
+        lead = self.tree_lead([("first", a[1][cut:]), ("second", b[1][cut:])])
+        f, text, shape = self.function(None, self.captured(values), indent, kind == "grad", lead=lead)
+        c, j = f"std::pair{{tt::eval({a[0]}), tt::eval({b[0]})}}", f"({a[0]}, {b[0]})"
+        if kind == "grad":
+            return text, (f"tt::grad({f})({c}).{('first', 'second')[which]} * 1.0", f"jax.grad({f})({j})[{which}] * 1.0"), (a, b)[which][1]
+        if kind == "jvp":
+            return text, (f"tt::jvp({f}, {c}, {c}).y_dot * 1.0", f"jax.jvp({f}, ({j},), ({j},))[1] * 1.0"), shape
+        return None if len(shape) > 1 else (text, (f"tt::vmap({f})({c})", f"jax.vmap({f})({j})"), a[1][:1] + shape)
+
+    def aggregate(self, values, indent):
+        """A gradient or a pulled-back cotangent of an aggregate of a vector and a number."""
+        a, b = self.pick(values, lambda shape: len(shape) == 1), self.pick(values, lambda shape: shape == ())
+        if not a or not b:
+            return None
+        which = self.random.randrange(2)
+        f, text, _ = self.function(None, self.captured(values), indent, True, lead=self.tree_lead([("w", a[1]), ("b", ())]))
+        c, j = f"model<tt::scalar_t<decltype({a[0]}), decltype({b[0]})>>{{{a[0]}, {b[0]}}}", f"({a[0]}, {b[0]})"
+        return text, (f"tt::grad({f})({c}).{'wb'[which]} * 1.0", f"jax.grad({f})({j})[{which}] * 1.0"), (a, b)[which][1]
+
+    def until(self, values, indent):
+        """A while loop with a bound of trips, whose condition and body read outer values."""
+        a, s = self.pick(values), self.pick(values, lambda shape: shape == ())
+        if not s:
+            return None
+        go, step, u, name, top = self.name(), self.name(), self.name(), self.name(), self.random.choice([0.5, 2.0, 8.0])
+        size = (f"{u} * {u}", f"{u} * {u}") if a[1] == () else (f"sum({u} * {u})", f"jnp.sum({u} * {u})")
+        return (([indent + f"auto {go} = [&](const auto& {u}) {{ return {size[0]} < {top} + {s[0]} * {s[0]}; }};", indent + f"auto {step} = [&](const auto& {u}) {{ return tt::eval({u} * 1.25 + 0.3 * {s[0]}); }};"],
+                 [indent + f"{name} = {a[0]}", indent + "for _ in range(6):", indent + f"  {u} = {name}", indent + f"  {name} = jnp.where({size[1]} < {top} + {s[0]} * {s[0]}, {u} * 1.25 + 0.3 * {s[0]}, {u})"]),
+                (f"tt::while_loop({go}, {step}, tt::eval({a[0]} + 0.0 * {s[0]}), tt::max_trips{{6}})", name), a[1])
+
+    def rule(self, values, indent):
+        """A function with a rule that is not its derivative, so that one sees whether it was used."""
+        a, f, t, d = self.pick(values), self.name(), self.name(), self.name()
+        return (([indent + f"auto {f} = tt::custom_jvp([](auto {t}) {{ return tt::eval(sin({t})); }}, [](auto {t}, auto {d}) {{ return std::pair{{tt::eval(sin({t})), tt::eval(2.0 * cos({t}) * {d})}}; }});"],
+                 [indent + f"{f} = jax.custom_jvp(lambda {t}: jnp.sin({t}))", indent + f"{f}.defjvp(lambda {t}, {d}: (jnp.sin({t}[0]), 2.0 * jnp.cos({t}[0]) * {d}[0]))"]), (f"{f}({a[0]})", f"{f}({a[0]})"), a[1])
 
     def control(self, kind, values, captured, a, s, indent):
         name, f, u = self.name(), self.name(), self.name()
@@ -269,6 +437,7 @@ CPP = r"""#include <ttensor/all.hpp>
 #include <cstdio>
 namespace tt = ttensor;
 using std::sin; using std::cos; using std::tanh; using std::exp; using std::sqrt; using std::log; using std::erf; using std::atan; using std::log1p; using std::expm1; using std::asinh; using std::pow;
+template <class T> struct model { tt::tensor<T, 1> w; T b; };
 template <class T> void put(const char* name, const T& v) {
   std::printf("%s", name);
   if constexpr (requires { v.shape(); }) {
@@ -312,8 +481,8 @@ CALLS = {"grad": '  { auto [a, b, c] = tt::grad<0, 1, 2>(f)(x, m, s); put("grad_
          "grad_vmap": '  put("grad_vmap", tt::grad([&](const auto& q) { return sum(tt::vmap([&](const auto& t) { return f(t, q, s); })(xs)); })(m));'}
 
 
-def write(seed, size, derivatives, folder):
-    w = Writer(seed)
+def write(seed, size, derivatives, folder, inner=None):
+    w = Writer(seed, inner)
     cpp, jax, values = w.body([("x", (3,)), ("m", (3, 4)), ("s", ())], size, [], "  ")
     c, j = w.number(values, 4)
     cpp.append(f"  return {c} + sum(sin(x)) + s * s + sum(m * m) * 0.1;")
@@ -343,13 +512,14 @@ def main():
     parser.add_argument("count", type=int)
     parser.add_argument("--size", type=int, default=7, help="statements of the outer function")
     parser.add_argument("--derivatives", default="", help="of " + ",".join(CALLS) + "; without: two of them in turn")
+    parser.add_argument("--inner", default="", help="more transforms inside, and only of " + ",".join(INNER + ALSO))
     parser.add_argument("--flags", default="-O0")
     args = parser.parse_args()
     bad, known = 0, list(CALLS)
     for seed in range(args.first, args.first + args.count):
         derivatives = args.derivatives.split(",") if args.derivatives else [known[seed % 6], known[(seed // 6 + seed + 1) % 6]]
         folder = tempfile.mkdtemp(prefix=f"program_{seed}_")
-        write(seed, args.size, derivatives, folder)
+        write(seed, args.size, derivatives, folder, args.inner.split(",") if args.inner else None)
         wrong = failure(folder, args.flags)
         bad += bool(wrong)
         print(seed, ",".join(derivatives), f"{folder}\n{wrong}" if wrong else "agrees", flush=True)
