@@ -264,7 +264,7 @@ class Writer:
         j, v, shape = self.name(), self.name(), made[1]
         axis, call = self.random.randrange(len(shape)), self.random.random() < 0.5
         c, x = (f"{name}({j})", f"{name}[{j}]") if axis == 0 and call else (f"take({name}, {j}, {axis})", f"jnp.take({name}, {j}, axis={axis})")
-        lead = [j], ([f"auto {v} = tt::eval({c} * 1.0);"], [f"{v} = {x} * 1.0"]), [(v, shape[1:] if axis == 0 else shape[:1])]
+        lead = [j], ([f"auto {v} = tt::eval({c} * (0.5 * {j} + 1.0));"], [f"{v} = {x} * (0.5 * {j} + 1.0)"]), [(v, shape[1:] if axis == 0 else shape[:1])]
         f, text, inner = self.function(None, self.captured(values), indent, False, lead=lead)
         count = self.random.choice([1, 2, 4])
         i = self.positions(shape[axis], count)
@@ -375,9 +375,9 @@ class Writer:
             return None
         go, step, u, name, top = self.name(), self.name(), self.name(), self.name(), self.random.choice([0.5, 2.0, 8.0])
         size = (f"{u} * {u}", f"{u} * {u}") if a[1] == () else (f"sum({u} * {u})", f"jnp.sum({u} * {u})")
-        return (([indent + f"auto {go} = [&](const auto& {u}) {{ return {size[0]} < {top} + {s[0]} * {s[0]}; }};", indent + f"auto {step} = [&](const auto& {u}) {{ return tt::eval({u} * 1.25 + 0.3 * {s[0]}); }};"],
-                 [indent + f"{name} = {a[0]}", indent + "for _ in range(6):", indent + f"  {u} = {name}", indent + f"  {name} = jnp.where({size[1]} < {top} + {s[0]} * {s[0]}, {u} * 1.25 + 0.3 * {s[0]}, {u})"]),
-                (f"tt::while_loop({go}, {step}, tt::eval({a[0]} + 0.0 * {s[0]}), tt::max_trips{{6}})", name), a[1])
+        return (([indent + f"auto {go} = [&](const auto& {u}) {{ return {size[0]} < {top} + {s[0]} * {s[0]}; }};", indent + f"auto {step} = [&](const auto& {u}) {{ return tt::eval({u} * 1.5 + 0.3 * {s[0]} + 0.7); }};"],
+                 [indent + f"{name} = {a[0]}", indent + "for _ in range(12):", indent + f"  {u} = {name}", indent + f"  {name} = jnp.where({size[1]} < {top} + {s[0]} * {s[0]}, {u} * 1.5 + 0.3 * {s[0]} + 0.7, {u})"]),
+                (f"tt::while_loop({go}, {step}, tt::eval({a[0]} + 0.0 * {s[0]}), tt::max_trips{{12}})", name), a[1])
 
     def rule(self, values, indent):
         """A function with a rule that is not its derivative, so that one sees whether it was used."""

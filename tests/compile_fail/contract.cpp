@@ -153,16 +153,6 @@ auto one_key(const rng& key, const vec& v) { return vmap([](const auto& k, const
 // twin:
 auto one_key(const rng& key, const vec& v) { return vmap([](const auto& k, const auto& x) { return x * normal<double>(k, {2}); })(split(key, v.size()), v); }
 
-// case: rule_16_an_index_does_not_know_the_tape_below_its_vmap
-// expect: values of two different transform levels meet here
-double folded(const rng& key, const vec& v) {
-  return tt::grad([&](const auto& x) { return sum(vmap([&](auto t, auto i) { return sum(t * normal<double>(fold_in(key, i), {2})); })(x, arange<int>(3))); })(v)(0);
-}
-// twin:
-double folded(const rng& key, const vec& v) {
-  return tt::grad([&](const auto& x) { return sum(vmap([&](auto t, const auto& k) { return sum(t * normal<double>(k, {2})); })(x, split(key, 3))); })(v)(0);
-}
-
 // case: more_than_64_operands_under_a_gradient
 // expect: more than 64 arrays and numbers in a statement that is differentiated
 #define EIGHT (v + v + v + v + v + v + v + v)

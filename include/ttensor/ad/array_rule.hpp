@@ -12,7 +12,7 @@ namespace ad {
 // ---- one kind off a leaf ---------------------------------------------------------------------------------------------
 template <class X, int R> leaf<X, R> value_leaf(const leaf<var<X>, R>& l) { return {l.data.value, l.map}; }
 template <class X, int N, int R> leaf<X, R> value_leaf(const leaf<dual<X, N>, R>& l) { return {l.data.value, l.map}; }
-template <class X, int R> leaf<X, R + 1> value_leaf(const leaf<batched<X>, R>& l) { return {l.data.inner, l.map.led_by(l.data.batch, l.data.size)}; }
+template <class X, class W, int R> leaf<X, R + 1> value_leaf(const leaf<basic_batched<X, W>, R>& l) { return {l.data.inner, l.map.led_by(l.data.batch, l.data.size)}; }
 /// The operand as the rule below the kind K sees it: its value if it has the kind, itself if it is older.
 template <class K, class S, int R> auto below(const leaf<S, R>& l) {
   if constexpr (depth_v<S> == depth_v<K> && is_differentiable_v<elem_t<S>>) return value_leaf(l);
@@ -148,22 +148,34 @@ template <class X, int N> struct array_rule<dual<X, N>> {
   }
 };
 
-template <class X> struct array_rule<batched<X>> {
+template <class X, class W> struct array_rule<basic_batched<X, W>> {
   template <class Op, class... L> static auto apply(const Op& op, const L&... a) {
     auto y = apply_array(op.batched(), inner(a)...);
     using Y = decltype(y);
-    using Q = typename Y::scalar;
+    using B = typename decltype(result<typename Y::scalar>())::type;
     constexpr int R = rank_v<Y> - 1;
     dims<R> e{};
     for (int d = 0; d < R; ++d) e[d] = y.shape()[d + 1];
-    store<batched<Q>> s(y.elements().alias(), y.extent(0), shape::size(e));
-    level_calls::met<batched<X>, batched<Q>> calls;
+    store<B> s(elements<inner_t<B>>(y.elements()), y.extent(0), shape::size(e));
+    level_calls::met<batched<X>, B> calls;
     (calls.look(a), ...);
     calls.give(s);
-    return tensor<batched<Q>, R>(static_cast<store<batched<Q>>&&>(s), e);
+    return tensor<B, R>(static_cast<store<B>&&>(s), e);
   }
 
  private:
+  /// What elements Q are with the examples in front: at the level of a mapped integer they get what that notes.
+  template <class Q> static constexpr auto result() {
+    using Whole = reelem_t<basic_batched<X, W>, double>;
+    if constexpr (!is_differentiable_v<elem_t<Q>>) return std::type_identity<storage_scalar_t<reelem_t<Whole, elem_t<Q>>>>{};
+    else if constexpr (noted_v<basic_batched<X, W>> && kinds::is_suffix<inner_t<Whole>, Q>()) return std::type_identity<reelem_t<Whole, elem_t<Q>>>{};
+    else return std::type_identity<batched<Q>>{};
+  }
+  template <class To, class Q> static store<To> elements(store<Q>& s) {
+    if constexpr (std::is_same_v<To, Q>) return s.alias();
+    else if constexpr (std::is_same_v<ad::untaped_t<To>, Q>) return ad::retape<To>(s.alias());
+    else return lifted<To>(s);
+  }
   template <class S, int R> static auto inner(const leaf<S, R>& l) {
     if constexpr (is_batched_v<S> && depth_v<S> == depth_v<batched<X>>) {
       return ad::value_leaf(l);

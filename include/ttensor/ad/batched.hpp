@@ -5,15 +5,15 @@
 
 TTENSOR_BEGIN
 
-template <class T, bool Owns> struct snapshot<batched<T>, Owns> {
+template <class T, class W, bool Owns> struct snapshot<basic_batched<T, W>, Owns> {
   snapshot<T, Owns> inner;
   index_t batch = 1, size = 0;  // examples; elements of one example
   level_call call{};
   static constexpr int holds = snapshot<T>::holds;
   template <class F> TTENSOR_INLINE void each_hold(F&& f) { inner.each_hold(f); }
-  snapshot<batched<T>, false> release() { return {inner.release(), batch, size, call}; }
-  snapshot<batched<T>> owning() const { return {inner.owning(), batch, size, call}; }
-  snapshot<batched<T>, false> borrowed() const { return {inner.borrowed(), batch, size, call}; }
+  snapshot<basic_batched<T, W>, false> release() { return {inner.release(), batch, size, call}; }
+  snapshot<basic_batched<T, W>> owning() const { return {inner.owning(), batch, size, call}; }
+  snapshot<basic_batched<T, W>, false> borrowed() const { return {inner.borrowed(), batch, size, call}; }
   template <class F> TTENSOR_INLINE void planes(F&& f) const {
     inner.planes([&]<class U, int B>(std::type_identity<U> t, const U* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
       dims<B + 1> e{}, s{};
@@ -24,12 +24,12 @@ template <class T, bool Owns> struct snapshot<batched<T>, Owns> {
     });
   }
   template <class Self, class F> static void each_call(Self& s, F&& f) {
-    f(level_calls::name<batched<T>>, s.call);
+    f(level_calls::name<basic_batched<T, W>>, s.call);
     level_calls::each(s.inner, f);
   }
 };
 
-template <class T> class store<batched<T>> {
+template <class T, class W> class store<basic_batched<T, W>> {
   struct cell {
     store<T> inner;
     index_t batch, size;
@@ -38,7 +38,7 @@ template <class T> class store<batched<T>> {
   };
 
  public:
-  using S = batched<T>;
+  using S = basic_batched<T, W>;
   static constexpr int levels = batch_levels_v<S>;
   store() = default;
   store(store<T> inner, index_t batch, index_t size, const level_call& call = {}) : cell_(new cell{static_cast<store<T>&&>(inner), batch, size, 1, call}) {}
@@ -122,22 +122,35 @@ template <class T> class store<batched<T>> {
   mem::shared_cell<cell> cell_;
 };
 
-template <class T> struct batched {
-  batched() : batched(T(0)) {}
+/// The elements of integers or masks with another note of their levels (kinds::noted).
+template <class To, class S, bool O> snapshot<To, O> with_note(const snapshot<S, O>& s) {
+  if constexpr (std::is_same_v<To, S>) return s;
+  else return {with_note<inner_t<To>>(s.inner), s.batch, s.size, s.call};
+}
+template <class To, class S> store<To> with_note(const store<S>& s) {
+  if constexpr (std::is_same_v<To, S>) return s.value();
+  else if (!s.valid()) return {};
+  else return store<To>(with_note<inner_t<To>>(s.inner()), s.examples(), s.size(), s.bare().call);
+}
+template <class T, class W> struct basic_batched {
+  basic_batched() : basic_batched(T(0)) {}
   /// The same for every example.
-  template <class U> requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, batched>) batched(const U& c)
+  template <class U> requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, basic_batched>) basic_batched(const U& c)
       : elements_(store<T>::make(1), 1, 1) {
     elements_.inner().set(0, T(c));
   }
-  explicit batched(store<batched> s) : elements_(static_cast<store<batched>&&>(s)) {}
-  batched(const batched& o) : elements_(o.elements_.value()) {}
-  batched(batched&&) noexcept = default;
-  batched& operator=(const batched& o) {
+  /// An integer or mask that says its levels otherwise.
+  template <class U, class V> requires(std::is_same_v<kinds::unnoted_t<basic_batched<U, V>>, kinds::unnoted_t<basic_batched>> && !std::is_same_v<basic_batched<U, V>, basic_batched>)
+  basic_batched(const basic_batched<U, V>& o) : elements_(with_note<basic_batched>(o.elements())) {}
+  explicit basic_batched(store<basic_batched> s) : elements_(static_cast<store<basic_batched>&&>(s)) {}
+  basic_batched(const basic_batched& o) : elements_(o.elements_.value()) {}
+  basic_batched(basic_batched&&) noexcept = default;
+  basic_batched& operator=(const basic_batched& o) {
     elements_ = o.elements_.value();
     return *this;
   }
-  batched& operator=(batched&&) noexcept = default;
-  template <class U> void operator=(const probe<U>& p) & { static_cast<void>(probe<batched>(p)); }  // refuses what has no place here
+  basic_batched& operator=(basic_batched&&) noexcept = default;
+  template <class U> void operator=(const probe<U>& p) & { static_cast<void>(probe<basic_batched>(p)); }  // refuses what has no place here
   template <class V> void operator=(const V&) const&& {
     static_assert(sizeof(V) == 0, "ttensor: x(i) at a mapped position i is read only; where(arange<int>(n) == i, value, x) is x with another element there");
   }
@@ -146,12 +159,12 @@ template <class T> struct batched {
                   "ttensor: a condition on a batched value has one answer per example; use where(condition, a, b) or cond(condition, f, g, x...)");
     return false;
   }
-  const store<batched>& elements() const { return elements_; }
-  store<batched>& elements() { return elements_; }
+  const store<basic_batched>& elements() const { return elements_; }
+  store<basic_batched>& elements() { return elements_; }
   template <class Self, class F> static void each_call(Self& x, F&& f) { level_calls::each(x.elements_, f); }
-  leaf<batched, 0> as_leaf() const { return {elements_.snap(), {0, {}, {}}}; }
+  leaf<basic_batched, 0> as_leaf() const { return {elements_.snap(), {0, {}, {}}}; }
   template <class F> void planes(F&& f) const {
-    constexpr int levels = batch_levels_v<batched>;
+    constexpr int levels = batch_levels_v<basic_batched>;
     elements_.snap().planes([&]<class U, int B>(std::type_identity<U> t, const U* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
       static_assert(B == levels);
       f(t, plane<B>{base, be, bs, holder});
@@ -159,20 +172,20 @@ template <class T> struct batched {
   }
 
  private:
-  store<batched> elements_;
+  store<basic_batched> elements_;
 };
 /// In an expression a batched scalar is a leaf of rank 0.
-template <class T> TTENSOR_INLINE leaf<batched<T>, 0> as_expression(const batched<T>& s) { return s.as_leaf(); }
+template <class T, class W> TTENSOR_INLINE leaf<basic_batched<T, W>, 0> as_expression(const basic_batched<T, W>& s) { return s.as_leaf(); }
 
-template <class T> batched<T> store<batched<T>>::get(index_t i) const {
+template <class T, class W> basic_batched<T, W> store<basic_batched<T, W>>::get(index_t i) const {
   const level_calls::unchecked copy;  // an element that is written is read first
   using L = leaf<T, 1>;
   const dims<1> n{{cell_->batch}};
   auto column = expr::make_node<cast_op<elem_t<T>>>(L{cell_->inner.snap(), layout_map<1>{i, n, {{cell_->batch == 1 ? 0 : cell_->size}}}});
   return S(store(statement_rule<T>::evaluate(column, n), cell_->batch, 1, cell_->call));
 }
-template <class T> batched<T> store<batched<T>>::scalar() const { return S(value()); }
-template <class T> void store<batched<T>>::set(index_t i, const S& v) {
+template <class T, class W> basic_batched<T, W> store<basic_batched<T, W>>::scalar() const { return S(value()); }
+template <class T, class W> void store<basic_batched<T, W>>::set(index_t i, const S& v) {
   level_calls::write(cell_->call, v.elements().cell_->call);
   require_batch(v.elements().batch());
   const dims<1> n{{cell_->batch}};
@@ -180,7 +193,7 @@ template <class T> void store<batched<T>>::set(index_t i, const S& v) {
   statement_rule<T>::assign_region(cell_->inner, layout_map<1>{i, n, {{cell_->size}}}, from);
 }
 
-template <class T> struct kind_rule<batched<T>> {
+template <class T, class W> struct kind_rule<basic_batched<T, W>> {
   /// Scalars become expressions of rank 0; the result is evaluated, one loop over the examples.
   template <class Op, class... A> static auto apply(A&&... a) {
     auto e = expr::build<Op>(static_cast<A&&>(a)...);

@@ -13,6 +13,7 @@ template <class S> using untaped_t = typename untaped<S>::type;
 template <class X> struct untaped<var<X>> { using type = X; };
 template <class T, int N> struct untaped<dual<T, N>> { using type = dual<untaped_t<T>, N>; };
 template <class T> struct untaped<batched<T>> { using type = batched<untaped_t<T>>; };
+template <class T, class W> struct untaped<basic_batched<T, W>> { using type = kinds::unnoted_t<basic_batched<T, W>>; };
 
 /// A snapshot or scalar S as one of scalars To: rule(part) for every part var<X> inside the duals and batches that are outside the tape.
 template <class To, class S, bool O, class Rule> snapshot<To, O> on_taped(const snapshot<S, O>& s, const Rule& rule) {
@@ -49,7 +50,7 @@ template <class S> auto untape(const S& s) { return on_taped<untaped_t<S>>(s, va
 template <class L> requires(depth_v<typename L::scalar> == 0) const L& untape_leaf(const L& l) { return l; }
 template <class S, int R, bool O> auto untape_leaf(const leaf<S, R, O>& l) {
   if constexpr (has_var_v<S> && is_differentiable_v<elem_t<S>>) return leaf<untaped_t<S>, R, O>{untape(l.data), l.map};
-  else return l;
+  else return leaf<kinds::unnoted_t<S>, R, O>{with_note<kinds::unnoted_t<S>>(l.data), l.map};
 }
 template <class T, int R> auto untape_leaf(const whole_leaf<T, R>& l) { return l; }
 template <class S> auto untape_leaf(const scalar_leaf<S>& l) {

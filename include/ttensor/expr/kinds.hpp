@@ -14,7 +14,8 @@ struct row_major;  // layout
 
 template <class T, int N = 1> struct dual;  // forward mode: value and N tangents
 template <class T> struct var;              // reverse mode
-template <class T> struct batched;          // vmap
+template <class T, class Whole = void> struct basic_batched;  // vmap
+template <class T> using batched = basic_batched<T>;
 template <class T> struct probe;            // looks at types only, see transform/level.hpp
 template <class T, auto Shape, class Space = host, class Layout = row_major> class tensor;
 template <class T, auto Shape> class tensor_view;
@@ -33,6 +34,7 @@ template <class S> struct scalar_traits {
   static constexpr int batch_levels = 0;          // batched kinds in the chain
   static constexpr int planes = 1;                // buffers of one value
   static constexpr bool has_var = false, has_probe = false, has_dual = false;
+  static constexpr bool noted = false;            // an integer or mask that says the levels which it does not store, see basic_batched
 };
 template <class S> struct scalar_traits<const S> : scalar_traits<S> {};
 namespace kinds {
@@ -46,6 +48,7 @@ template <class S, class T, template <class> class K> struct one {  // shared by
   static constexpr int batch_levels = scalar_traits<T>::batch_levels;
   static constexpr int planes = scalar_traits<T>::planes;
   static constexpr bool has_var = scalar_traits<T>::has_var, has_probe = scalar_traits<T>::has_probe, has_dual = scalar_traits<T>::has_dual;
+  static constexpr bool noted = scalar_traits<T>::noted;
 };
 }  // namespace kinds
 template <class T, int N> struct scalar_traits<dual<T, N>> {
@@ -57,13 +60,23 @@ template <class T, int N> struct scalar_traits<dual<T, N>> {
   static constexpr int depth = 1 + scalar_traits<T>::depth;
   static constexpr int batch_levels = scalar_traits<T>::batch_levels;
   static constexpr int planes = (1 + N) * scalar_traits<T>::planes;
-  static constexpr bool has_var = scalar_traits<T>::has_var, has_probe = scalar_traits<T>::has_probe, has_dual = true;
+  static constexpr bool has_var = scalar_traits<T>::has_var, has_probe = scalar_traits<T>::has_probe, has_dual = true, noted = scalar_traits<T>::noted;
 };
 template <class T> struct scalar_traits<var<T>> : kinds::one<var<T>, T, var> {
   static constexpr bool has_var = true;
 };
 template <class T> struct scalar_traits<batched<T>> : kinds::one<batched<T>, T, batched> {
   static constexpr int batch_levels = 1 + scalar_traits<T>::batch_levels;
+};
+/// Integers and masks are stored without duals and tapes, so the type of what they hold does not show where those stood. Whole is their chain as
+/// a number of double, where it has more: a number that is made of them is of these levels.
+template <class T, class Whole> struct scalar_traits<basic_batched<T, Whole>> : scalar_traits<batched<T>> {
+  template <class U> static constexpr auto on() {
+    if constexpr (is_floating_v<U> || is_complex_v<U>) return std::type_identity<typename scalar_traits<Whole>::template reelem<U>>{};
+    else return std::type_identity<basic_batched<typename scalar_traits<T>::template reelem<U>, Whole>>{};
+  }
+  template <class U> using reelem = typename decltype(on<U>())::type;
+  static constexpr bool noted = true;
 };
 template <class T> struct scalar_traits<probe<T>> : kinds::one<probe<T>, T, probe> {
   static constexpr bool has_probe = true, has_var = false, has_dual = false;
@@ -79,13 +92,14 @@ template <class S> inline constexpr int batch_levels_v = scalar_traits<S>::batch
 template <class S> inline constexpr int planes_v = scalar_traits<S>::planes;
 template <class S> inline constexpr bool has_var_v = scalar_traits<S>::has_var;
 template <class S> inline constexpr bool has_probe_v = scalar_traits<S>::has_probe;
+template <class S> inline constexpr bool noted_v = scalar_traits<S>::noted;
 
 template <class S> inline constexpr bool is_dual_v = false;
 template <class T, int N> inline constexpr bool is_dual_v<dual<T, N>> = true;
 template <class S> inline constexpr bool is_var_v = false;
 template <class T> inline constexpr bool is_var_v<var<T>> = true;
 template <class S> inline constexpr bool is_batched_v = false;
-template <class T> inline constexpr bool is_batched_v<batched<T>> = true;
+template <class T, class W> inline constexpr bool is_batched_v<basic_batched<T, W>> = true;
 template <class S> inline constexpr bool is_probe_v = false;
 template <class T> inline constexpr bool is_probe_v<probe<T>> = true;
 template <class S> inline constexpr bool is_kind_v = depth_v<S> > 0;
@@ -116,10 +130,9 @@ template <class A, class B> struct join {
   static constexpr bool numbers = is_differentiable_v<elem_t<A>> && is_differentiable_v<elem_t<B>>, either = is_differentiable_v<elem_t<A>> || is_differentiable_v<elem_t<B>>;
   static_assert(!numbers || is_suffix<deep, flat>(),
                 "ttensor: values of two different transform levels meet here, and the types do not show which is inside. A function "
-                "captures an outer variable that its transform could not see: pass closing_over(x...) to the inner transform. (A mapped integer that "
-                "became a number: convert it before it is mapped, or use the integer itself) [TT-L01]");
-  // What is stored without derivatives (masks, indices) keeps only the batched kinds of its chain. The batch levels that it has more than the
-  // number beside it are newer than all kinds of that number.
+                "captures an outer variable that its transform could not see: pass closing_over(x...) to the inner transform [TT-L01]");
+  // What is stored without derivatives (masks, indices) and notes nothing has batched kinds only. The batch levels that it has more than the
+  // number beside it count as newer than all kinds of that number: where its vmap did not see that variable.
   using number = std::conditional_t<is_differentiable_v<elem_t<A>>, A, B>;
   using mask = std::conditional_t<is_differentiable_v<elem_t<A>>, B, A>;
   static constexpr int newer = batch_levels_v<mask> > batch_levels_v<number> ? batch_levels_v<mask> - batch_levels_v<number> : 0;
@@ -131,6 +144,36 @@ template <class A, class B> struct join {
 }  // namespace kinds
 
 namespace kinds {
+/// An integer or mask on the chain Whole, which is one of numbers: without duals and tapes, with a note where that shows less.
+template <class Whole, class T> struct noted { using type = T; };
+template <class X, int N, class T> struct noted<dual<X, N>, T> : noted<X, T> {};
+template <class X, class T> struct noted<var<X>, T> : noted<X, T> {};
+template <class X, class T> struct noted<probe<X>, T> { using type = probe<typename noted<X, T>::type>; };
+template <class X, class T> struct noted<batched<X>, T> {
+  using inner = typename noted<X, T>::type;
+  using type = std::conditional_t<std::is_same_v<reelem_t<batched<inner>, double>, batched<X>>, batched<inner>, basic_batched<inner, batched<X>>>;
+};
+/// The same without notes: where a level is taken off that they may name.
+template <class S> struct unnoted { using type = S; };
+template <class T, class W> struct unnoted<basic_batched<T, W>> { using type = batched<typename unnoted<T>::type>; };
+template <class S> using unnoted_t = std::conditional_t<noted_v<S>, typename unnoted<S>::type, S>;
+}  // namespace kinds
+
+/// What a tensor of this scalar stores: masks and integers carry no duals and no tape, only batch axes, and note the levels between.
+template <class S> struct storage_scalar { using type = S; };
+template <class S> requires(is_kind_v<S> && !is_differentiable_v<elem_t<S>>) struct storage_scalar<S> : kinds::noted<reelem_t<S, double>, elem_t<S>> {};
+template <class S> using storage_scalar_t = typename storage_scalar<S>::type;
+
+namespace kinds {
+// What an integer or mask notes counts as the levels of a number do; unless those have no place beside the other's, where one was taken off.
+template <class S> using whole_t = std::conditional_t<noted_v<S>, reelem_t<S, double>, S>;
+template <class A, class B> requires((noted_v<A> || noted_v<B>) && !is_probe_v<A> && !is_probe_v<B>) struct join<A, B> {
+  using W = whole_t<A>;
+  using V = whole_t<B>;
+  static constexpr bool fit = !is_differentiable_v<elem_t<W>> || !is_differentiable_v<elem_t<V>> || is_suffix<W, V>() || is_suffix<V, W>();
+  using chain = typename std::conditional_t<fit, join<W, V>, join<unnoted_t<A>, unnoted_t<B>>>::type;
+  using type = std::conditional_t<is_differentiable_v<elem_t<A>> || is_differentiable_v<elem_t<B>>, reelem_t<chain, double>, storage_scalar_t<reelem_t<chain, int>>>;
+};
 // A probe stands for "some newer level" while a transform looks at types only: it keeps the deepest chain it has met.
 template <class A> struct unprobe { using type = A; };
 template <class A> struct unprobe<probe<A>> { using type = A; };
@@ -144,17 +187,5 @@ template <class T, class... S> struct join_chain;
 template <class T, class S> struct join_chain<T, S> { using type = reelem_t<S, T>; };
 template <class T, class A, class B, class... C> struct join_chain<T, A, B, C...> : join_chain<T, typename kinds::join<A, B>::type, C...> {};
 template <class T, class... S> using join_chain_t = typename join_chain<T, S...>::type;
-
-/// What a tensor of this scalar stores: masks and integers carry no duals and no tape, only batch axes.
-template <class S> struct storage_scalar { using type = S; };
-namespace kinds {
-template <class S> struct only_batched { using type = S; };
-template <class T, int N> struct only_batched<dual<T, N>> : only_batched<T> {};
-template <class T> struct only_batched<var<T>> : only_batched<T> {};
-template <class T> struct only_batched<batched<T>> { using type = batched<typename only_batched<T>::type>; };
-template <class T> struct only_batched<probe<T>> { using type = probe<typename only_batched<T>::type>; };
-}  // namespace kinds
-template <class S> requires(is_kind_v<S> && !is_differentiable_v<elem_t<S>>) struct storage_scalar<S> : kinds::only_batched<S> {};
-template <class S> using storage_scalar_t = typename storage_scalar<S>::type;
 
 TTENSOR_END

@@ -57,7 +57,7 @@ TTENSOR_BODY void write(level_call& a, const level_call& b) {
 }
 #endif
 
-/// Names of levels: mapped ones are counted without other kinds, since mapped integers know no others.
+/// Names of levels: mapped ones are counted without other kinds, since mapped integers store no others.
 template <class S> inline constexpr int name = is_batched_v<S> ? 2 * batch_levels_v<S> : 2 * depth_v<S> + 1;
 /// f(name, call) for each level of a scalar, a store, a snapshot or a leaf that says its calls.
 template <class X, class F> constexpr void each(X& x, F&& f) {

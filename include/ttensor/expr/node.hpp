@@ -25,10 +25,10 @@ template <class... N> constexpr int largest(N... n) {  // a lambda would be a cl
   ((r = n > r ? n : r), ...);
   return r;
 }
-/// Numbers made of mapped integers and masks alone. Their chain shows the batch levels and not what else is inside those, so beside a number
-/// they keep the freedom that integers have (kinds::join).
+/// Numbers made of mapped integers and masks alone that note no levels. Their chain shows the batch levels and not what else is inside those, so
+/// beside a number they keep the freedom that integers have (kinds::join).
 template <class E> inline constexpr bool of_indices_v = false;
-template <class T, class A> inline constexpr bool of_indices_v<node<cast_op<T>, A>> = of_indices_v<A> || (is_kind_v<typename A::scalar> && !is_differentiable_v<elem_t<typename A::scalar>>);
+template <class T, class A> inline constexpr bool of_indices_v<node<cast_op<T>, A>> = of_indices_v<A> || (is_kind_v<typename A::scalar> && !is_differentiable_v<elem_t<typename A::scalar>> && !noted_v<typename A::scalar>);
 template <class Op, class... A> inline constexpr bool of_indices_v<node<Op, A...>> = (of_indices_v<A> || ...) && ((of_indices_v<A> || depth_v<typename A::scalar> == 0) && ...);
 template <bool OfIndices> struct scalar_of_node {
   template <class Op, class... A> using type = typename Op::template result<typename A::scalar...>;

@@ -91,4 +91,13 @@ template <class S, int R> store<S> store_of(const leaf<S, R>& l) {
   return statement_rule<S>::evaluate(l, l.map.extent);
 }
 
+/// Elements as scalars X of at least the same levels.
+template <class X, class S> store<X> lifted(const store<S>& s) {
+  if constexpr (std::is_same_v<S, X>) return s.value();
+  else {
+    const dims<1> n{{s.size()}};
+    return statement_rule<X>::evaluate(leaf<S, 1>{s.snap(), layout_map<1>::row_major(n)}, n);
+  }
+}
+
 TTENSOR_END

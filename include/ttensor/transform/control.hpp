@@ -23,6 +23,7 @@ template <class P> inline constexpr bool is_mapped_v = is_batched_v<std::remove_
 /// The chain C with as many mapped levels as the mask M has,
 template <class M, class C> struct widened { using type = batched<typename widened<inner_t<M>, C>::type>; };
 template <class M, class C> requires(batch_levels_v<C> >= batch_levels_v<M>) struct widened<M, C> { using type = C; };
+template <class M, class C> requires(batch_levels_v<C> < batch_levels_v<M> && noted_v<M> && !has_probe_v<C>) struct widened<M, C> : join_chain<double, C, M> {};
 /// and the shortest one inside it that has them.
 template <class M, class C> struct shortest { using type = C; };
 template <class M, class C> requires(batch_levels_v<inner_t<C>> >= batch_levels_v<M>) struct shortest<M, C> : shortest<M, inner_t<C>> {};

@@ -20,8 +20,8 @@ struct join_leaf {
       using S = typename Out::scalar;
       using X = inner_t<S>;
       array<store<X>, 1> t;
-      t[0] = reverse_detail::lifted<X>(v.elements());
-      return Out(store<S>(reverse_detail::lifted<X>(a.elements()), static_cast<array<store<X>, 1>&&>(t)), a.shape());
+      t[0] = lifted<X>(v.elements());
+      return Out(store<S>(lifted<X>(a.elements()), static_cast<array<store<X>, 1>&&>(t)), a.shape());
     } else {
       using X = inner_t<Out>;
       return Out(X(a), X(v));

@@ -17,7 +17,7 @@ template <class X, class T> store<X> at_levels(store<T>&& s, const index_t* batc
     const index_t b = batch[batch_levels_v<X> - 1];
     return store<X>(at_levels<inner_t<X>>(static_cast<store<T>&&>(s), batch, n * b), b, n);
   } else {
-    return reverse_detail::lifted<X>(at_levels<inner_t<X>>(static_cast<store<T>&&>(s), batch, n));
+    return lifted<X>(at_levels<inner_t<X>>(static_cast<store<T>&&>(s), batch, n));
   }
 }
 template <class L> requires(is_kind_v<L>) struct draw<L> {
@@ -93,8 +93,7 @@ template <class Out, class K> Out one_example(const K& keys, index_t i) {
 }
 }  // namespace random_detail
 
-/// The key of step i, where every example has its own i (and its own key, or one for all). Inside grad(vmap(f)) or a jvp of it only
-/// with a mapped key: an integer does not know the levels below its vmap.
+/// The key of step i, where every example has its own i (and its own key, or one for all).
 template <class L, class I> requires(scalar_kind<I> || element_proxy<I>) auto fold_in(const basic_rng<L>& key, const I& index) {
   if constexpr (element_proxy<I>) {
     return fold_in(key, index.get());

@@ -60,7 +60,7 @@ struct put_example {
     const index_t size = to.size();
     const layout_map<1> region{i * size, {{size}}, {{1}}};
     if constexpr (tree::tensor_leaf<Y>) {
-      const store<U> from = reverse_detail::lifted<U>(y.elements());
+      const store<U> from = lifted<U>(y.elements());
       statement_rule<U>::assign_region(to.inner(), region, leaf<U, 1>{from.snap(), layout_map<1>::row_major({{size}})});
     } else {
       to.inner().set(i, U(y));

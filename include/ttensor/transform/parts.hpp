@@ -23,8 +23,10 @@ template <class T> struct below<batched<T>> { using type = batched<below_t<T>>; 
 template <class S, class L> inline constexpr bool has_level_v = is_differentiable_v<elem_t<S>> && depth_v<S> >= depth_v<L>;
 template <class L> struct below_level {
   static constexpr int rank_change = 0;
+  static constexpr bool noted_leaf = true;
   template <class S> static constexpr auto get() {
-    if constexpr (has_level_v<S, L>) return std::type_identity<below_t<S>>{};
+    if constexpr (noted_v<S>) return std::type_identity<storage_scalar_t<reelem_t<typename decltype(get<reelem_t<S, double>>())::type, elem_t<S>>>>{};
+    else if constexpr (has_level_v<S, L>) return std::type_identity<below_t<S>>{};
     else return std::type_identity<S>{};
   }
   template <class S> using map = typename decltype(get<S>())::type;

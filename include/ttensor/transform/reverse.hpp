@@ -22,13 +22,6 @@ template <class C> class level {
   tape *tape_, *outer_;
 };
 
-template <class X, class S> store<X> lifted(const store<S>& s) {  // the elements as scalars X of at least the same levels
-  if constexpr (std::is_same_v<S, X>) return s.value();
-  else {
-    const dims<1> n{{s.size()}};
-    return statement_rule<X>::evaluate(leaf<S, 1>{s.snap(), layout_map<1>::row_major(n)}, n);
-  }
-}
 /// Elements as an input of the tape.
 template <class X, class S> TTENSOR_NOINLINE store<var<X>> input(tape& t, const store<S>& s) {
   return store<var<X>>(lifted<X>(s), token_ref(t.serial, t.new_slot<X>(s.size())));

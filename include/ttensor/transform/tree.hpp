@@ -60,9 +60,11 @@ template <class L> inline constexpr bool is_keys_v<basic_rng<L>> = true;
 template <class T> inline constexpr bool is_keys_v<std::vector<T>> = is_keys_v<T>;
 template <class T, std::size_t N> inline constexpr bool is_keys_v<std::array<T, N>> = is_keys_v<T>;
 
-/// What rebindings M and visitors M treat as a leaf: what carries derivatives; with a member `every_leaf` integers and keys too.
+/// What rebindings M and visitors M treat as a leaf: what carries derivatives; with a member `every_leaf` integers and keys too, with `noted_leaf` integers that
+/// note levels.
 template <class M, class T> inline constexpr bool takes_v = [] {
   if constexpr (requires { std::remove_cvref_t<M>::every_leaf; }) return tensor_leaf<T> || scalar_leaf_type<T> || is_keys_v<T>;
+  else if constexpr (requires { std::remove_cvref_t<M>::noted_leaf; } && (tensor_leaf<T> || scalar_leaf_type<T>)) return is_differentiable_leaf_v<T> || noted_v<scalar_t<T>>;
   else return is_differentiable_leaf_v<T>;
 }();
 /// A leaf of R axes: a tensor, or the scalar itself.

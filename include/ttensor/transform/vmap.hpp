@@ -11,7 +11,7 @@ TTENSOR_BEGIN
 
 namespace vmap_detail {
 // ---- types --------------------------------------------------------------------------------------------------------------
-/// An argument inside: batched scalars. Integers too keep the outer batches: they tell the levels apart.
+/// An argument inside: batched scalars.
 template <class C> struct inside : tree::more_axes<-1> {
   template <class S> using map = storage_scalar_t<batched<reelem_t<C, elem_t<S>>>>;
   template <class S> using scalar_of_struct = map<S>;
@@ -96,7 +96,7 @@ template <int Axis> struct split_leaf {
     for (int d = 0, k = 0; d < R; ++d)
       if (d != a) e[k++] = x.extent(d);
     if (a == 0 && part.whole()) {
-      inner = reverse_detail::lifted<X>(x.elements());
+      inner = lifted<X>(x.elements());
     } else {
       auto moved = moveaxis(x, a, 0).as_leaf();
       moved.map.offset += part.first * moved.map.stride[0];
