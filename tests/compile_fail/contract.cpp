@@ -85,6 +85,12 @@ auto third(double x) { return tt::grad<2>([](auto a, auto b) { return a * b; })(
 // twin:
 auto third(double x) { return tt::grad<1>([](auto a, auto b) { return a * b; })(x, x); }
 
+// case: rule_6_argument_number_of_a_jacobian_given_twice
+// expect: an argument number of a Jacobian is given twice
+auto twice(const tt::tensor<double, 1>& x) { return tt::jacrev<0, -2>([](const auto& a, const auto& b) { return a * b; })(x, x); }
+// twin:
+auto twice(const tt::tensor<double, 1>& x) { return tt::jacrev<0, -1>([](const auto& a, const auto& b) { return a * b; })(x, x); }
+
 // case: rule_6_argument_number_given_twice
 // expect: an argument number is given twice
 auto twice(double x) { return tt::grad<1, -1>([](auto a, auto b) { return a * b; })(x, x); }

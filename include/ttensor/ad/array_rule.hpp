@@ -61,7 +61,7 @@ template <class X, class Op, class Y, class... L> struct array_node final : tape
   bundle<decltype(below<var<X>>(std::declval<const L&>()))...> args;
   std::uint32_t target[sizeof...(L)] = {};  // slots of the operands, or 0
   std::uint32_t out = 0;
-  array_node(const Op& o, const Y& value, const L&... a) : op(o), y(value), args(make_bundle(below<var<X>>(a)...)) {
+  array_node(const Op& o, const Y& value, const L&... a) : op(o), y(value), args(make_bundle(lasting(below<var<X>>(a))...)) {
     int k = 0;
     auto one = [&](const auto& l) {
       if constexpr (has_kind_v<var<X>, std::remove_cvref_t<decltype(l)>>)

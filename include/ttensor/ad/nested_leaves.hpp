@@ -47,6 +47,7 @@ template <class V, class U, bool Constant> auto borrowed_leaf(const lifted_leaf<
   return l.template with<Constant>([](const auto& part) { return borrowed_leaf(part); });
 }
 template <class L> auto kept_leaf(const L& l) { return expr::keeping(l); }
+template <class S, int R, bool O> leaf<S, R> kept_leaf(const leaf<S, R, O>& l) { return lasting(leaf<S, R>(expr::keeping(l))); }
 template <class V, class U, bool Constant> auto kept_leaf(const lifted_leaf<V, U, Constant>& l) {
   return l.template with<Constant>([](const auto& part) { return kept_leaf(part); });
 }

@@ -201,7 +201,7 @@ template <class S, int R, class Prog, class... L> struct nested_node<S, flat_sta
     const void* leaf[sizeof...(A) + 1];
     int k = 0;
     statement.leaves([&](const auto& l) { leaf[k++] = &l; });
-    return {make_bundle(expr::keeping(*static_cast<const A*>(leaf[I]))...)};
+    return {make_bundle(kept_leaf(*static_cast<const A*>(leaf[I]))...)};
   }
 };
 template <class S, class E, class List> struct nested_node_type;

@@ -2,6 +2,9 @@
 // Everything that may contain SIMD code lives in an inline namespace named after the instruction set the translation
 // unit is compiled for, so objects built with different -march never share a symbol.
 #pragma once
+#if __cplusplus < 202002L
+#error "ttensor: a C++20 library; compile with -std=c++20"
+#endif
 #include <cstddef>
 #include <cstdint>
 

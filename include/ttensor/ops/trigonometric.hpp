@@ -74,12 +74,15 @@ struct asinh_op : real_elementwise<1> {
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::asinh(x); }, a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<sqrt_op>(ops::plus(1, ops::times(a, a))))}; }
 };
-/// acosh(a + h) ~= acosh(a) + h / sqrt(a^2 - 1); +inf at 1
+/// acosh(a + h) ~= acosh(a) + h / sqrt(a^2 - 1); +inf at 1. Of complex numbers the root of each factor: that of their product has the other sign left of 0.
 struct acosh_op : real_elementwise<1> {
   static constexpr const char* name = "acosh";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::acosh(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<sqrt_op>(ops::times(ops::minus(a, 1), ops::plus(a, 1))))}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    if constexpr (is_complex_value_v<A>) return grads{ops::over(1, ops::times(apply<sqrt_op>(ops::minus(a, 1)), apply<sqrt_op>(ops::plus(a, 1))))};
+    else return grads{ops::over(1, apply<sqrt_op>(ops::times(ops::minus(a, 1), ops::plus(a, 1))))};
+  }
 };
 /// atanh(a + h) ~= atanh(a) + h / (1 - a^2)
 struct atanh_op : real_elementwise<1> {

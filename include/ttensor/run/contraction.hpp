@@ -2,7 +2,7 @@
 // the strides allow it, so that a batch of rows times one matrix, and the gradient of that matrix, are one large product.
 #pragma once
 #include <utility>
-#include "matmul.hpp"
+#include "matmul_complex.hpp"
 
 TTENSOR_BEGIN
 namespace run {
@@ -98,7 +98,7 @@ template <class F> void each_product(const product_nest& s, F&& multiply_one) {
   }
 }
 
-/// Numbers without registers (complex, long double, a user's own): plain loops.
+/// Numbers without registers (long double, a user's own): plain loops.
 template <class T> void multiply_plain(const product& s, const T* a, const T* b, T* c) {
   for (index_t i = 0; i < s.m; ++i) {
     T* row = c + i * s.c_row;

@@ -71,6 +71,7 @@ struct matmul_op {
       if (s.turned) std::swap(x, z);
       run::each_product(s, [&](const run::product& one, index_t i, index_t j, index_t k) {
         if constexpr (contraction_detail::has_kernel_v<T>) run::multiply(one, x + i, z + j, to + k);
+        else if constexpr (is_complex_v<T>) run::multiply_complex(one, x + i, z + j, to + k);
         else run::multiply_plain(one, x + i, z + j, to + k);
       });
       if constexpr (!is_integer_v<T>)

@@ -57,7 +57,13 @@ TTENSOR_NOINLINE inline std::string number_text(double v, int bits) {
 }
 template <class T> std::string text(const T& v, const number_format& f) {
   if constexpr (std::is_same_v<T, bool>) return v ? "true" : "false";
-  else if constexpr (is_complex_v<T>) return text(v.real(), f) + (__builtin_signbit(v.imag()) && v.imag() == v.imag() ? "-" + text(-v.imag(), f) : "+" + text(v.imag(), f)) + "i";
+  else if constexpr (is_complex_v<T>) {
+    const bool minus = __builtin_signbit(v.imag()) && v.imag() == v.imag();
+    std::string s = text(v.real(), f);
+    s += minus ? '-' : '+';
+    s += text(minus ? -v.imag() : v.imag(), f);
+    return s += 'i';
+  }
   else if constexpr (is_integer_v<T>) return std::to_string(v);
   else if constexpr (is_floating_v<T>) return f.style && v - v == 0 ? number_text(static_cast<double>(v), f) : number_text(static_cast<double>(v), number_traits<T>::precision_bits);
   else return "?";

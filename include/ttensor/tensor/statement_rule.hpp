@@ -91,6 +91,18 @@ template <class S, int R> store<S> store_of(const leaf<S, R>& l) {
   return statement_rule<S>::evaluate(l, l.map.extent);
 }
 
+/// A leaf for a tape to keep: elements that nobody holds (memory of the caller) are copied, since they may change or be gone when it is swept.
+template <class S, int R> leaf<S, R> lasting(const leaf<S, R>& l) {
+  if constexpr (!has_var_v<S>) {
+    bool held = true;
+    l.data.planes([&](auto, const auto*, const auto&, const auto&, mem::block* holder) { held = held && holder; });
+    if (!held) {
+      const store<S> copy = statement_rule<S>::evaluate(l, l.map.extent);
+      return {copy.snap(), layout_map<R>::row_major(l.map.extent)};
+    }
+  }
+  return l;
+}
 /// Elements as scalars X of at least the same levels.
 template <class X, class S> store<X> lifted(const store<S>& s) {
   if constexpr (std::is_same_v<S, X>) return s.value();

@@ -89,8 +89,10 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
     return view_of<S, decltype(m.extent)::size()>(store_.alias(), m);
   }
   auto data() requires(depth_v<T> == 0) {
-    if constexpr (std::is_const_v<S>) return store_.data() + map_.offset;
-    else return store_.writable() + map_.offset;
+    using P = std::conditional_t<std::is_const_v<S>, const T*, T*>;
+    if (!store_.valid()) return P(nullptr);  // of a tensor that never had elements
+    if constexpr (std::is_const_v<S>) return P(store_.data() + map_.offset);
+    else return P(store_.writable() + map_.offset);
   }
 
   /// Writes through: the right side must broadcast to this view.

@@ -57,6 +57,9 @@ template <class M, class C, class L> struct masked_leaf<M, C, basic_rng<L>> {
 [[noreturn]] inline void parts_differ() {
   raise<shape_error>("[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S26]");
 }
+[[noreturn]] inline void shapes_differ(const char* op, const message& a, const message& b) {
+  raise<shape_error>(message("[") + op + "] the two results between which examples choose, or two steps, have different shapes, " + a + " and " + b + "; give them one shape [TT-S26]");
+}
 template <class M, class T> T select(const M& m, const T& a, const T& b);
 template <class Struct, int I, class M, class A> auto select_field(const M& m, const A& a, const A& b) {
   using F = tree::field_t<A, I>;
@@ -71,6 +74,8 @@ template <class Struct, int I, class M, class A> auto select_field(const M& m, c
 /// a where the mask holds, else b, leaf by leaf.
 template <class M, class T> T select(const M& m, const T& a, const T& b) {
   if constexpr (tree::tensor_leaf<T> || tree::scalar_leaf_type<T>) {
+    if constexpr (tree::tensor_leaf<T>)
+      if (!(a.shape() == b.shape())) shapes_differ("cond", shape::text(a.shape()), shape::text(b.shape()));
     return T(where(m, a, b));
   } else if constexpr (tree::is_keys_v<T> && requires { a.seed; }) {
     return T(where(m, a.seed, b.seed));
@@ -202,7 +207,11 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
       for (int d = 0; d < R; ++d) e[d + 1] = y.extent(d);
       ys = stack_of_t<T>(e);
     }
-    if (i < n) ys(i) = y;
+    if (i < n) {
+      auto place = ys(i);
+      if (!(place.shape() == y.shape())) shapes_differ("scan", shape::text(place.shape()), shape::text(y.shape()));
+      place = y;
+    }
   } else if constexpr (tree::scalar_leaf_type<T>) {
     if (i == 0) ys = stack_of_t<T>(n);
     if (i < n) ys(i) = y;

@@ -166,8 +166,8 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
     }
   }
 };
-/// The value y as a result of the tape of the arguments, whose node calls `pull`.
-template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, const Pull& pull, const A&... a) {
+/// The value y as a result of the tape of the arguments, whose node calls `pull`, which holds the user's rule.
+template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, const Pull& pull, const void* rule, std::size_t bytes, const A&... a) {
   using L = parts::newest_t<C>;
   using Z = tree::rebind_t<tree::lift_to<C>, Y>;
   ad::serial_finder finder;
@@ -179,6 +179,8 @@ template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, co
   tape* t = serial ? &tapes::of<inner_t<L>>(serial) : nullptr;
   std::vector<output> out;
   Z z = tree::map<Z>(tape_leaf{t, out}, y);
+  if (t && holds_younger_address(*t, rule, bytes))
+    raise<level_error>("[custom_vjp, custom_jvp] the rule refers to a local of the transformed function, which is gone when the rule runs; capture it by value, [=] or [c], or pass it as an argument [TT-L08]");
   if (t) t->push<node<C, Pull, Y, A...>>(pull, y, static_cast<std::vector<output>&&>(out), a...);
   return z;
 }
@@ -261,7 +263,7 @@ template <class F, class Rule> struct custom_jvp_function {
       using V = custom_detail::first_t<std::remove_cvref_t<decltype(p)>>;
       using Y = tree::rebind_t<tree::lift_to<B>, V>;
       using Pull = custom_detail::transposed_rule<B, Rule, parts::below_tree_t<L, A>...>;
-      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))), Pull{rule, x}, a...);
+      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))), Pull{rule, x}, &rule, sizeof(Rule), a...);
     }
   }
   template <class C, class... A> auto forward(const A&... a) const {
@@ -319,7 +321,7 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
       using Saved = custom_detail::second_t<std::remove_cvref_t<decltype(p)>>;
       using Y = tree::rebind_t<tree::lift_to<B>, V>;
       using Pull = custom_detail::stored_rule<Bwd, Saved>;
-      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))), Pull{bwd, Saved(tree::evaluate_all(std::get<1>(p)))}, a...);
+      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))), Pull{bwd, Saved(tree::evaluate_all(std::get<1>(p)))}, &bwd, sizeof(Bwd), a...);
     }
   }
 };

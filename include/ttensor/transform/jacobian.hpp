@@ -266,6 +266,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
   template <class... A> auto run(const A&... a) const {
     constexpr std::size_t count = sizeof...(A);
     static_assert(((N >= -static_cast<int>(count) && N < static_cast<int>(count)) && ...), "ttensor: an argument number of a Jacobian is out of range");
+    static_assert(reverse_detail::distinct<N...>(static_cast<int>(count)), "ttensor: an argument number of a Jacobian is given twice");
     const auto args = std::tie(a...);
     if constexpr (sizeof...(N) == 1) return at(args, std::get<normal(N, count)...>(args), a...);
     else return at(args, std::tuple(std::get<normal(N, count)>(args)...), a...);
@@ -309,13 +310,6 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
 namespace jacobian_detail {
 template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O... o) {
   options::check<O...>();
-  constexpr int v[] = {N..., 0};
-  static_assert([&] {
-    for (int i = 0; i < static_cast<int>(sizeof...(N)); ++i)
-      for (int j = 0; j < i; ++j)
-        if (v[i] == v[j]) return false;
-    return true;
-  }(), "ttensor: an argument number of a Jacobian is given twice");
   using Numbers = std::conditional_t<sizeof...(N) == 0, int_list<0>, int_list<N...>>;
   return jacobian_function<Mode, Numbers, std::remove_cvref_t<F>, type_list<O...>>{static_cast<F&&>(f), options::at_once(o...)};
 }

@@ -119,8 +119,10 @@ struct entering {  // to the leaves of arguments that were just made
   const level_calls::running& call;
   int level;
   template <class X> void operator()(X& x) const {
-    if constexpr (tree::tensor_leaf<X>) call.give(x.elements(), level);
-    else call.give(x, level);
+    if constexpr (tree::tensor_leaf<X>) {
+      auto&& elements = x.elements();  // of a fixed tensor by value
+      call.give(elements, level);
+    } else call.give(x, level);
   }
 };
 struct returned {  // of the leaves of a result

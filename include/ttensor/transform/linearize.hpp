@@ -121,6 +121,7 @@ template <class C, class F, class... A> class tangent_map {
   mem::shared_cell<recording> m_;
 };
 template <class Y> struct probe_tangent_map {  // while an outer transform looks at types
+  static constexpr bool ttensor_captureless = false;
   template <class... V> auto operator()(const V&...) const {
     return level_detail::fake<on_probe_t<probe_of_t<tree::chain_t<Y>, tree::chain_t<tree::evaluated_t<V>>...>, Y>>();
   }

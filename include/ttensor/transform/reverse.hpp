@@ -69,7 +69,7 @@ struct seed_leaf {
     if (!y.elements().slot() || y.elements().slot()->tape_serial != t.serial) return;
     const std::uint32_t id = y.elements().slot()->id;
     if constexpr (tree::tensor_leaf<Ct>) {
-      ad::add_whole<X>(t, id, lifted<X>(ct.elements()));
+      if (ct.elements().valid()) ad::add_whole<X>(t, id, lifted<X>(ct.elements()));  // else it was default-constructed or moved from: empty
     } else {
       store<X>& a = t.at<X>(id).open();
       for (index_t i = 0; i < a.size(); ++i) a.set(i, X(apply<add_op>(a.get(i), X(ct))));
@@ -161,6 +161,13 @@ template <class Y, class... X> void require_dependence(const char* op, tape& t, 
   if (!all) strict_unused(op);
 }
 
+template <int... N> constexpr bool distinct(int count) {
+  const int v[] = {(N < 0 ? N + count : N)..., 0};
+  for (int i = 0; i < static_cast<int>(sizeof...(N)); ++i)
+    for (int j = 0; j < i; ++j)
+      if (v[i] == v[j]) return false;
+  return true;
+}
 template <int... N> constexpr bool selected(int i, int count) { return ((i == (N < 0 ? N + count : N)) || ...); }
 
 /// Types of one call.
@@ -168,14 +175,7 @@ template <class C, class ArgList, int... N> struct call;
 template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
   static constexpr int count = static_cast<int>(sizeof...(A));
   static_assert(((N >= -count && N < count) && ...), "ttensor: an argument number is out of range");
-  static constexpr bool distinct() {
-    const int v[] = {(N < 0 ? N + count : N)...};
-    for (int i = 0; i < static_cast<int>(sizeof...(N)); ++i)
-      for (int j = 0; j < i; ++j)
-        if (v[i] == v[j]) return false;
-    return true;
-  }
-  static_assert(distinct(), "ttensor: an argument number is given twice");
+  static_assert(distinct<N...>(count), "ttensor: an argument number is given twice");
   using level_scalar = var<C>;
   template <int I, class T> using wrapped_t = std::conditional_t<selected<N...>(I, count), tree::rebind_t<tree::wrap_in<var, C>, T>, T>;  // arguments are snapshots
   template <int I> using arg = at_t<I, type_list<A...>>;

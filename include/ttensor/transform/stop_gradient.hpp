@@ -53,7 +53,8 @@ template <class S> auto scalar_number(const S& x) {
 }
 struct number_leaf {
   template <class X, class Out> Out operator()(const X& x, std::type_identity<Out>) const {
-    if constexpr (tree::tensor_leaf<X>) return Out(numbers(x.as_leaf()));
+    if constexpr (tree::tensor_leaf<X> && depth_v<scalar_t<X>> == 0) return Out(x);
+    else if constexpr (tree::tensor_leaf<X>) return Out(numbers(x.as_leaf()));
     else return scalar_number(x);
   }
 };
@@ -68,7 +69,9 @@ template <class X> auto stop_gradient(const X& x) {
 template <class X> auto value_of(const X& x) {
   using T = tree::evaluated_t<X>;
   const T t = tree::evaluate_all(x);
-  if constexpr (tree::tensor_leaf<T>) {
+  if constexpr (tree::tensor_leaf<T> && depth_v<scalar_t<T>> == 0) {
+    return t;
+  } else if constexpr (tree::tensor_leaf<T>) {
     const auto l = stop_detail::numbers(t.as_leaf());
     return tensor<elem_t<typename T::scalar>, decltype(l.map.extent)::size()>(l);
   } else if constexpr (tree::scalar_leaf_type<T>) {

@@ -41,14 +41,14 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
 
  public:
   static constexpr bool ttensor_captureless = false;
-  pullback(const F& f, const A&... a) : f_(f), a_(a...) {
+  pullback(const F& f, const A&... a) : a_(a...), tape_(new shared_tape(f)) {
     reverse_detail::level<C> l(*tape_);
-    w_.emplace(K::wrap(*tape_, a...));
-    y_.emplace(record_on(*tape_, [&] { return tree::evaluate_all(ttensor::spread(f_, *w_)); }));
+    tape_->w.emplace(K::wrap(*tape_, a...));
+    y_.emplace(record_on(*tape_, [&] { return tree::evaluate_all(ttensor::spread(tape_->f, *tape_->w)); }));
     tree::for_each(reverse_detail::check_leaf<C>{*tape_}, *y_);
     l.close();
     if constexpr (options::has<strict_t, O...>)
-      ttensor::spread([&](const auto&... x) { reverse_detail::require_dependence(options::has<options::of_jacobian, O...> ? "jacobian" : "vjp", *tape_, result(), x...); }, *w_);
+      ttensor::spread([&](const auto&... x) { reverse_detail::require_dependence(options::has<options::of_jacobian, O...> ? "jacobian" : "vjp", *tape_, result(), x...); }, *tape_->w);
   }
   auto value() const { return stripped(result()); }
   auto aux() const { return stripped(tree::part<1>(*y_)); }
@@ -59,7 +59,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
     if constexpr (probing_v<T>) {
       return vjp_detail::looked_at_gradient<probe_of_t<C, T>, A...>();
     } else if constexpr (depth_v<T> > depth_v<C>) {
-      return std::apply([&](const auto&... a) { return pullback<join_chain_t<double, C, T>, F, type_list<O...>, A...>(f_, a...)(ct); }, a_);
+      return std::apply([&](const auto&... a) { return pullback<join_chain_t<double, C, T>, F, type_list<O...>, A...>(tape_->f, a...)(ct); }, a_);
     } else {
       static_assert(std::is_same_v<reelem_t<join_chain_t<double, C, T>, double>, reelem_t<C, double>>);  // T may be of another transform: refused there
       tree::require_like<vjp_detail::names>(result(), ct);
@@ -67,24 +67,26 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
       tape_->clear_adjoints();
       tree::for_each(reverse_detail::seed_leaf{*tape_}, result(), ct);
       tape_->sweep();
-      return K::gradients(*tape_, *w_);
+      return K::gradients(*tape_, *tape_->w);
     }
   }
 
  private:
   decltype(auto) result() const { return vjp_detail::main<has_auxiliary>(*y_); }
   template <class Y> static auto stripped(const Y& y) { return tree::map<tree::rebind_t<tree::without<var<C>>, Y>>(reverse_detail::strip_leaf{}, y); }
-  F f_;
   std::tuple<A...> a_;
   struct shared_tape : tape {  // by copies of the pullback
+    F f;  // here, since what f checkpoints may refer to what it captures and to its arguments: they stay where they were recorded
+    std::optional<typename K::wrapped> w;
     transform_detail::turns sweeping;
     mem::atomic<int> holders = 1;
+    explicit shared_tape(const F& function) : f(function) {}
   };
-  mem::shared_cell<shared_tape> tape_{new shared_tape};
-  std::optional<typename K::wrapped> w_;
+  mem::shared_cell<shared_tape> tape_;
   std::optional<R> y_;
 };
 template <class G> struct probe_pullback {  // while an outer transform looks at types
+  static constexpr bool ttensor_captureless = false;
   template <class Ct> G operator()(const Ct&) const { return level_detail::fake<G>(); }
 };
 
