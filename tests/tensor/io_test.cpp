@@ -155,7 +155,10 @@ TEST_CASE("npy files") {
   std::ofstream(path, std::ios::binary).write(fortran.data(), static_cast<std::streamsize>(fortran.size()));
   const mat c = tt::load_npy<double, 2>(path);
   CHECK(c(0, 1) == 3.5);
-  for (const char* const shape : {"(-2, 2)", "(2, 2 ", "2, 2)", "(2, x)", "[2, 2]"}) {
+  fortran.replace(fortran.find("True "), 5, "true ");  // neither
+  std::ofstream(path, std::ios::binary).write(fortran.data(), static_cast<std::streamsize>(fortran.size()));
+  CHECK_THROWS_AS((tt::load_npy<double, 2>(path)), tt::format_error);
+  for (const char* const shape : {"(-2, 2)", "(2, 2 ", "2, 2)", "(2, x)", "[2, 2]", "(4611686018427387904, 8)"}) {
     std::string header = std::string("{'descr': '<f8', 'fortran_order': False, 'shape': ") + shape + ", }";
     header.resize(117, ' ');
     std::ofstream(path, std::ios::binary) << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << header << "\n" << std::string(32, '\0');

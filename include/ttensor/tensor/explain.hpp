@@ -171,6 +171,7 @@ struct sum_how {
     using W = typename T::out_core;
     return joined(", a sum of ", shape::text(e.shape()).c_str(), std::is_same_v<Q, W> ? std::string() : joined(" in ", scalar_type_text<W>()), operands_text<Merges>(e, st, read));
   }
+  template <class E> static index_t counted(const E&) { return 0; }
   template <class E> auto total(const E& e) const {
     using Q = reduction_scalar_t<sum_op, typename E::scalar>;
     using W = collected_t<sum_op, Q>;
@@ -271,7 +272,7 @@ inline std::string build_info() {
   using explain_detail::joined;
   return joined("ttensor " TTENSOR_TEXT(TTENSOR_VERSION_MAJOR) "." TTENSOR_TEXT(TTENSOR_VERSION_MINOR) "." TTENSOR_TEXT(TTENSOR_VERSION_PATCH) ", instruction set " TTENSOR_TEXT(TTENSOR_ISA) ", lanes ",
                 native_width_v<float>, " float ", native_width_v<double>, " double, fused multiply-add ", TTENSOR_HAS_FMA ? "yes" : "no", ", fused statements ", TTENSOR_FUSES ? "yes" : "no", ", threads from ",
-                run::has_threads ? run::threads_from : "nothing", ", bounds checks ", TTENSOR_CHECK_BOUNDS ? "on" : "off", ", compiler " TTENSOR_COMPILER);
+                run::has_threads ? run::threads_from : "nothing", ", large matrix products from ", run::has_blas ? "BLAS" : "ttensor", ", bounds checks ", TTENSOR_CHECK_BOUNDS ? "on" : "off", ", compiler " TTENSOR_COMPILER);
 }
 #undef TTENSOR_TEXT
 #undef TTENSOR_TEXT_

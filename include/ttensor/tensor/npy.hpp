@@ -75,11 +75,13 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   const std::string descr = npy_detail::entry(header, "descr", path), code = descr.substr(0, descr.find('\'', 1)), want = npy_detail::type_code<T>();
   const bool swapped = sizeof(T) > 1 && code.size() > 1 && code[1] == (want[0] == '<' ? '>' : '<');
   if (code.size() < 2 || code.substr(2) != want.substr(1) || (code[1] != want[0] && !swapped)) npy_detail::bad(path, "holds elements " + code + "', asked for '" + want + "'; load its own type and convert with to<T>(x)");
-  const bool fortran = npy_detail::entry(header, "fortran_order", path).rfind("True", 0) == 0;
+  const std::string order = npy_detail::entry(header, "fortran_order", path);
+  const bool fortran = order.rfind("True", 0) == 0;
+  if (!fortran && order.rfind("False", 0) != 0) npy_detail::bad(path, "has a fortran_order that is neither True nor False");
   const std::string text = npy_detail::entry(header, "shape", path);
   dims<R> e{};
   int rank = 0;
-  index_t n = 1;
+  index_t n = 1, steps = 1;  // elements; the same without empty axes, which strides may reach
   std::size_t i = 1;
   const char* const no_list = "has a shape that is no list of extents in parentheses";
   while (i < text.size() && text[i] != ')') {
@@ -92,9 +94,11 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
     for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
       if (__builtin_mul_overflow(x, index_t(10), &x) || __builtin_add_overflow(x, index_t(text[i] - '0'), &x)) npy_detail::bad(path, "has an extent that is too large");
     if (rank < R) e[rank] = x;
-    if (__builtin_mul_overflow(n, x, &n)) npy_detail::bad(path, "has a shape that is too large");
+    n *= x != 0;  // an empty array has no elements, however long its other axes
+    if (x != 0 && (__builtin_mul_overflow(steps, x, &steps))) npy_detail::bad(path, "has a shape that is too large");
     ++rank;
   }
+  n *= steps;
   if (text[0] != '(' || i >= text.size()) npy_detail::bad(path, no_list);
   if (rank != R) npy_detail::bad(path, "has rank " + std::to_string(rank) + ", asked for " + std::to_string(R));
   // the file must hold the elements before memory for them is taken

@@ -218,7 +218,7 @@ template <int R> index_t reduced_count(const dims<R>& shape, const axis_set<R>& 
   return n;
 }
 
-template <class How> inline constexpr bool has_total = requires { typename How::has_total; };  // total(e): all axes, numbers, no count needed
+template <class How> inline constexpr bool has_total = requires { typename How::has_total; };  // total(e): all axes, numbers; counted(e): what finish then gets
 /// How: name; run<Columns>(e, shape, set) -> store of the reduced values; finish(scalar or tensor, elements reduced to one).
 template <class How, class A, class... O> auto reduce_numbers(const How& how, const A& a, const O&... o) {
   const auto& e = expr::read(a);
@@ -227,7 +227,7 @@ template <class How, class A, class... O> auto reduce_numbers(const How& how, co
   static_assert(N <= R, "ttensor: a reduction names more axes than the array has");
   static_assert(((named<O> >= 0) + ... + 0) <= 1, "ttensor: several axes of a reduction are one argument: sum(x, {0, 1})");
   if constexpr (N < 0 && !keep && depth_v<scalar_t<A>> == 0 && has_total<How>) {
-    return how.finish(how.total(e), 0);
+    return how.finish(how.total(e), how.counted(e));
   } else {
     const auto shape = e.shape();
     axis_set<R> set = every_axis<R>();
@@ -264,16 +264,20 @@ struct sum_how {
   /// All of an array of numbers: no store for the one value.
   using has_total = void;
   template <class E> TTENSOR_INLINE static auto total(const E& e) { return reduce_all<sum_op, typename E::scalar>(e); }
+  template <class E> TTENSOR_INLINE static index_t counted(const E&) { return 0; }
   template <class X> static X finish(X&& x, index_t) { return static_cast<X&&>(x); }
 };
 struct mean_how {
   static constexpr const char* name = "mean";
   using in_float = void;
-  /// Sums of integers in double.
-  template <bool Columns, class E> static auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+  using has_total = void;
+  template <class E> static auto summed(const E& e) {  // integers in double
     using T = elem_t<typename E::scalar>;
-    return sum_how::run<Columns>(expr::operand<std::conditional_t<is_differentiable_v<T>, T, double>>(e), shape, set);
+    return expr::operand<std::conditional_t<is_differentiable_v<T>, T, double>>(e);
   }
+  template <bool Columns, class E> static auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) { return sum_how::run<Columns>(summed(e), shape, set); }
+  template <class E> TTENSOR_INLINE static auto total(const E& e) { return sum_how::total(summed(e)); }
+  template <class E> static index_t counted(const E& e) { return shape::size(e.shape()); }
   template <class X> static X finish(X&& x, index_t n) {
     x /= static_cast<compute_t<real_t<elem_t<scalar_t<X>>>>>(n);
     return static_cast<X&&>(x);

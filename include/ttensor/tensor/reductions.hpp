@@ -311,6 +311,9 @@ struct norm_how {
   template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     return sum_how::run<Columns>(squares(as_real(x)), shape, set);
   }
+  using has_total = void;
+  template <class E> TTENSOR_INLINE static auto total(const E& x) { return sum_how::total(squares(as_real(x))); }
+  template <class E> static index_t counted(const E&) { return 0; }
   template <class X> static auto finish(X&& x, index_t) { return root(x); }
 };
 /// Counts elements that are (Zero: are not) different from 0; Flag: whether there are any, as a mask.
