@@ -195,7 +195,8 @@ class Writer:
         names = names or [n for n, _ in own]
         cpp, jax, inside = self.body(own, self.random.randrange(2, 5), captured, indent + "  ")
         last = inside[-1]
-        c, j = self.number(inside, 2) if gives_number else (f"tt::eval({last[0]})", last[0])
+        seen = "".join(f" + 0.0 * {n}" if shape == () else f" + 0.0 * sum({n})" for n, shape in own) if lead else ""  # what is not returned is not seen by a transform
+        c, j = self.number(inside, 2) if gives_number else (f"tt::eval({last[0]}{seen})", last[0])
         if aux:
             c, j = f"std::pair{{{c}, tt::eval({last[0]})}}", f"({j}, {last[0]})"
         text = ([indent + f"auto {name} = [&](" + ", ".join("const auto& " + n for n in names) + ") {"] + [indent + "  " + x for x in before_c] + cpp + [indent + f"  return {c};", indent + "};"],

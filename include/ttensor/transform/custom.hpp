@@ -166,8 +166,8 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
     }
   }
 };
-/// The value y as a result of the tape of the arguments, whose node calls `pull`, which holds the user's rule.
-template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, const Pull& pull, const void* rule, std::size_t bytes, const A&... a) {
+/// The value y as a result of the tape of the arguments, whose node calls `pull`.
+template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, const Pull& pull, const A&... a) {
   using L = parts::newest_t<C>;
   using Z = tree::rebind_t<tree::lift_to<C>, Y>;
   ad::serial_finder finder;
@@ -179,8 +179,9 @@ template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, co
   tape* t = serial ? &tapes::of<inner_t<L>>(serial) : nullptr;
   std::vector<output> out;
   Z z = tree::map<Z>(tape_leaf{t, out}, y);
-  if (t && holds_younger_address(*t, rule, bytes))
-    raise<level_error>("[custom_vjp, custom_jvp] the rule refers to a local of the transformed function, which is gone when the rule runs; capture it by value, [=] or [c], or pass it as an argument [TT-L08]");
+  if constexpr (requires { pull.refers_to_locals(*t); })
+    if (t && pull.refers_to_locals(*t))
+      raise<level_error>("[custom_vjp, custom_jvp] the rule refers to a local of the transformed function, which is gone when the rule runs; capture it by value, [=] or [c], or pass it as an argument [TT-L08]");
   if (t) t->push<node<C, Pull, Y, A...>>(pull, y, static_cast<std::vector<output>&&>(out), a...);
   return z;
 }
@@ -197,6 +198,7 @@ struct zero_leaf {
 template <class B, class Rule, class... V> struct transposed_rule {
   Rule rule;
   std::tuple<V...> x;
+  bool refers_to_locals(const tape& t) const { return holds_younger_address(t, &rule, sizeof(Rule)); }
   template <class Ct> auto operator()(const Ct& ct) const {
     auto linear = [this](const auto&... d) {
       auto r = call_rule(rule, x, std::tuple<std::remove_cvref_t<decltype(d)>...>(d...));
@@ -211,6 +213,7 @@ template <class B, class Rule, class... V> struct transposed_rule {
 template <class Bwd, class Saved> struct stored_rule {
   Bwd bwd;
   Saved saved;
+  bool refers_to_locals(const tape& t) const { return holds_younger_address(t, &bwd, sizeof(Bwd)); }
   template <class Ct> auto operator()(const Ct& ct) const { return tree::evaluate_all(bwd(saved, ct)); }
 };
 template <class L, class... A> auto values(const A&... a) {
@@ -263,7 +266,7 @@ template <class F, class Rule> struct custom_jvp_function {
       using V = custom_detail::first_t<std::remove_cvref_t<decltype(p)>>;
       using Y = tree::rebind_t<tree::lift_to<B>, V>;
       using Pull = custom_detail::transposed_rule<B, Rule, parts::below_tree_t<L, A>...>;
-      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))), Pull{rule, x}, &rule, sizeof(Rule), a...);
+      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))), Pull{rule, x}, a...);
     }
   }
   template <class C, class... A> auto forward(const A&... a) const {
@@ -321,7 +324,7 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
       using Saved = custom_detail::second_t<std::remove_cvref_t<decltype(p)>>;
       using Y = tree::rebind_t<tree::lift_to<B>, V>;
       using Pull = custom_detail::stored_rule<Bwd, Saved>;
-      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))), Pull{bwd, Saved(tree::evaluate_all(std::get<1>(p)))}, &bwd, sizeof(Bwd), a...);
+      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))), Pull{bwd, Saved(tree::evaluate_all(std::get<1>(p)))}, a...);
     }
   }
 };
