@@ -34,31 +34,41 @@ template <class T> void copy_part(T* to, const T* from, index_t rows, index_t co
       for (index_t i = 0; i < rows; ++i) to[i * cols + j] = sign * from[2 * (i * row + j * col)];
   }
 }
-/// One row: no copy pays.
+/// One row: two products of real rows with B as it lies, a matrix of twice as many real numbers.
 template <class Z> void complex_row(const product& s, const Z* a, const Z* b, Z* c) {
   using T = real_t<Z>;
-  scratch<T> sums(2 * s.n);
-  T* const sum = sums.data();
-  for (index_t j = 0; j < 2 * s.n; ++j) sum[j] = T(0);
-  const bool inner = s.b_row == 1 && s.b_col != 1;  // columns of B are contiguous
-  for (index_t q = 0; q < (inner ? s.n : s.k); ++q) {
-    const T* from = parts(b + q * (inner ? s.b_col : s.b_row));
-    if (inner) {
-      for (index_t p = 0; p < s.k; ++p) {
-        const T re = parts(a + p * s.a_col)[0], im = parts(a + p * s.a_col)[1], x = from[2 * p], y = from[2 * p + 1];
-        sum[2 * q] += re * x - im * y;
-        sum[2 * q + 1] += re * y + im * x;
-      }
-    } else {
-      const T re = parts(a + q * s.a_col)[0], im = parts(a + q * s.a_col)[1];
-      for (index_t j = 0; j < s.n; ++j) {
-        const T x = from[2 * j * s.b_col], y = from[2 * j * s.b_col + 1];
-        sum[2 * j] += re * x - im * y;
-        sum[2 * j + 1] += re * y + im * x;
-      }
+  const index_t k = s.k, n = s.n;
+  scratch<T> all(4 * k + 4 * n);
+  T *const p = all.data(), *const q = p + 2 * k, *const u = q + 2 * k, *const v = u + 2 * n;
+  if (s.b_row == 1 && s.b_col != 1) {  // columns are contiguous: (re, -im) and (im, re) times (re', im')
+    for (index_t i = 0; i < k; ++i) {
+      const T re = parts(a + i * s.a_col)[0], im = parts(a + i * s.a_col)[1];
+      p[2 * i] = re, p[2 * i + 1] = -im, q[2 * i] = im, q[2 * i + 1] = re;
     }
+    const product one{1, n, 2 * k, 2 * k, 1, 1, 2 * s.b_col, n, false};
+    multiply(one, p, parts(b), u);
+    multiply(one, q, parts(b), v);
+    for (index_t j = 0; j < n; ++j) put_complex(s, a, b, c, 0, j, u[j], v[j]);
+    return;
   }
-  for (index_t j = 0; j < s.n; ++j) put_complex(s, a, b, c, 0, j, sum[2 * j], sum[2 * j + 1]);
+  copy_part(p, parts(a), 1, k, 1, s.a_col, 0, T(1));
+  copy_part(q, parts(a), 1, k, 1, s.a_col, 1, T(1));
+  if (s.b_col == 1) {  // rows are: re and im times rows of pairs
+    const product one{1, 2 * n, k, k, 1, 2 * s.b_row, 1, 2 * n, false};
+    multiply(one, p, parts(b), u);
+    multiply(one, q, parts(b), v);
+    for (index_t j = 0; j < n; ++j) put_complex(s, a, b, c, 0, j, u[2 * j] - v[2 * j + 1], u[2 * j + 1] + v[2 * j]);
+    return;
+  }
+  for (index_t j = 0; j < n; ++j) {
+    T re = T(0), im = T(0);
+    for (index_t i = 0; i < k; ++i) {
+      const T *const y = parts(b + i * s.b_row + j * s.b_col);
+      re += p[i] * y[0] - q[i] * y[1];
+      im += p[i] * y[1] + q[i] * y[0];
+    }
+    put_complex(s, a, b, c, 0, j, re, im);
+  }
 }
 /// A few multiply-adds.
 template <class Z> void complex_tiny(const product& s, const Z* a, const Z* b, Z* c) {

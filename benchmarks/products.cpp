@@ -1,0 +1,111 @@
+// Rows P1 and P2: products of complex matrices and of a complex matrix and a vector, beside loops over real and imaginary parts by hand (the floor) and
+// Eigen; P3: norm and eval of fixed vectors. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
+#include <complex>
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <ttensor/num/complex.hpp>
+#include <ttensor/tensor.hpp>
+#include <ttensor/tensor/random.hpp>
+#include <vector>
+#if defined(TTENSOR_BENCH_EIGEN)
+#define EIGEN_DONT_PARALLELIZE
+#include <Eigen/Dense>
+#endif
+
+namespace tt = ttensor;
+
+namespace {
+template <class... T> void fresh(T&... x) { (benchmark::DoNotOptimize(x), ...); }  // read again, and written
+
+template <class F> void add(const std::string& row, const char* who, F one) {
+  benchmark::RegisterBenchmark((row + "/" + who).c_str(), [one](benchmark::State& state) mutable {
+    for (auto _ : state) one();
+  });
+}
+template <class T> tt::tensor<std::complex<T>, 2> numbers(int seed, tt::index_t n, tt::index_t m) {
+  const tt::rng key(static_cast<std::uint64_t>(seed));
+  const auto re = tt::normal<T>(fold_in(key, 1), {n, m}), im = tt::normal<T>(fold_in(key, 2), {n, m});
+  return tt::eval(re + im * std::complex<T>(0, 1));
+}
+/// C = A B by hand, row by row of B.
+template <class T> void by_hand(const std::complex<T>* a, const std::complex<T>* b, std::complex<T>* c, std::size_t m, std::size_t n, std::size_t k) {
+  const T *pa = reinterpret_cast<const T*>(a), *pb = reinterpret_cast<const T*>(b);
+  T* __restrict pc = reinterpret_cast<T*>(c);
+  for (std::size_t i = 0; i < 2 * m * n; ++i) pc[i] = 0;
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t p = 0; p < k; ++p) {
+      const T u = pa[2 * (i * k + p)], v = pa[2 * (i * k + p) + 1];
+      for (std::size_t j = 0; j < n; ++j) {
+        const T x = pb[2 * (p * n + j)], y = pb[2 * (p * n + j) + 1];
+        pc[2 * (i * n + j)] += u * x - v * y;
+        pc[2 * (i * n + j) + 1] += u * y + v * x;
+      }
+    }
+}
+/// Every row is checked before it is timed.
+template <class T> void check(const std::string& row, const std::complex<T>* got, const std::complex<T>* want, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (!(std::abs(got[i] - want[i]) <= T(sizeof(T) == 4 ? 1e-3 : 1e-11) * (1 + std::abs(want[i])))) {
+      std::fprintf(stderr, "%s: element %zu is wrong\n", row.c_str(), i);
+      std::exit(1);
+    }
+}
+template <class T> void products(const char* kind, tt::index_t n, bool vector) {
+  using Z = std::complex<T>;
+  const std::string row = std::string(vector ? "P2 complex matrix times vector/" : "P1 complex matmul/") + kind + "/" + std::to_string(n);
+  const tt::index_t columns = vector ? 1 : n;
+  const auto a = numbers<T>(1, n, n), b = numbers<T>(2, n, columns);
+  const auto size = static_cast<std::size_t>(n), wide = static_cast<std::size_t>(columns);
+  std::vector<Z> pa(a.data(), a.data() + a.size()), pb(b.data(), b.data() + b.size()), pc(size * wide);
+  by_hand(pa.data(), pb.data(), pc.data(), size, wide, size);
+  const tt::tensor<Z, 2> y = matmul(a, b);
+  check(row, y.data(), pc.data(), pc.size());
+  if (vector) {
+    const tt::tensor<Z, 1> x = tt::eval(b(tt::all, 0));
+    tt::tensor<Z, 1> z(n);
+    add(row, "ttensor", [=]() mutable { z = matmul(a, x); fresh(z); });
+  } else {
+    add(row, "ttensor", [=, c = y]() mutable { c = matmul(a, b); fresh(c); });
+  }
+  add(row, "hand", [=]() mutable { by_hand(pa.data(), pb.data(), pc.data(), size, wide, size); fresh(pc); });
+#if defined(TTENSOR_BENCH_EIGEN)
+  using M = Eigen::Matrix<Z, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using V = Eigen::Matrix<Z, Eigen::Dynamic, 1>;
+  const M ea = Eigen::Map<const M>(pa.data(), n, n);
+  if (vector) {
+    const V eb = Eigen::Map<const V>(pb.data(), n);
+    V ec(n);
+    add(row, "eigen", [=]() mutable { ec.noalias() = ea * eb; fresh(ec); });
+  } else {
+    const M eb = Eigen::Map<const M>(pb.data(), n, n);
+    M ec(n, n);
+    add(row, "eigen", [=]() mutable { ec.noalias() = ea * eb; fresh(ec); });
+  }
+#endif
+}
+void small() {
+  tt::fixed<double, 3> a{1, 2, 3}, b{0.5, 1, 2};
+  double pa[3] = {1, 2, 3}, pb[3] = {0.5, 1, 2};
+  add("P3 d = eval(a - b); norm(d)/double/3", "ttensor", [=]() mutable { fresh(a, b); const auto d = tt::eval(a - b); double r = norm(d); fresh(r); });
+  add("P3 d = eval(a - b); norm(d)/double/3", "hand", [=]() mutable {
+    fresh(pa, pb);
+    double s = 0;
+    for (int i = 0; i < 3; ++i) s += (pa[i] - pb[i]) * (pa[i] - pb[i]);
+    double r = std::sqrt(s);
+    fresh(r);
+  });
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const tt::index_t n : {4, 8, 32, 128, 256}) products<double>("double", n, false);
+  for (const tt::index_t n : {32, 256}) products<float>("float", n, false);
+  for (const tt::index_t n : {8, 32, 256}) products<double>("double", n, true);
+  small();
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
