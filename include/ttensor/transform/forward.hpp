@@ -175,7 +175,7 @@ template <class... O, class F, class... A, class... V> auto checked(const F& f, 
   using Forced = options::forced_chain<O...>;
   using Names = names<options::has<options::of_hvp, O...>>;
   static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
-                "ttensor: jvp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate templated on its scalar");
+                "ttensor: jvp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
   if constexpr (options::has<strict_t, O...> && !probing_v<A..., V..., Forced>)
     require_dependence(Names::name, sizeof...(A), [&](std::size_t k) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) {
