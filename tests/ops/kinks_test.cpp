@@ -183,12 +183,3 @@ TEST_CASE("repeated indices add") {
   gradient("gather_repeated", [&](const auto& x) { return sum(take(x, index, 0)); }, vec{1, 2, 3});
   gradient("scatter_add_repeated", [&](const auto& src) { return dot(vec{1, 2, 3}, scatter_add(tt::zeros<double>(3), 0, index, src)); }, vec{4, 5, 6});
 }
-
-TEST_CASE("softmax and log_softmax of a row with an infinity") {
-  const double inf = std::numeric_limits<double>::infinity();
-  CHECK(tt::all(isnan(softmax(tt::tensor<double, 1>{1, inf, 2}, 0))));
-  CHECK(tt::all(isnan(log_softmax(tt::tensor<double, 1>{1, inf}, 0))));
-  CHECK(tt::logsumexp(tt::tensor<double, 1>{1, inf}) == inf);
-  CHECK(tt::all(softmax(tt::tensor<double, 1>{-inf, 0}, 0) == tt::tensor<double, 1>{0, 1}));
-  CHECK(tt::all(softmax(tt::tensor<double, 1>{-inf, -inf}, 0) == 0));
-}

@@ -287,18 +287,16 @@ TEST_CASE("mixed extents: a gradient has the type of its argument, under vmap an
   CHECK(g.scale == 91);
 }
 
-TEST_CASE("eval of fixed tensors of one shape is fixed; means and norms of them") {
+TEST_CASE("means and norms of fixed tensors; eval is a tensor, so that views of a local one may be returned") {
   const tt::fixed<double, 3> a{1, 2, 3}, b{1, 0, -1};
-  static_assert(std::is_same_v<decltype(tt::eval(a - 2.0 * b)), tt::fixed<double, 3>>);
-  static_assert(std::is_same_v<decltype(tt::eval(a)), tt::fixed<double, 3>>);
-  static_assert(std::is_same_v<decltype(tt::eval(a > b)), tt::fixed<bool, 3>>);
-  static_assert(std::is_same_v<decltype(tt::eval(a + tensor<double, 1>{1, 2, 3})), tensor<double, 1>>);
-  static_assert(std::is_same_v<decltype(tt::eval(unsqueeze(a, 1) + unsqueeze(b, 0))), tensor<double, 2>>);
-  CHECK(tt::all(tt::eval(a - 2.0 * b) == tensor<double, 1>{-1, 2, 5}));
-  CHECK(tt::eval(tt::eval(a * a) - b)(2) == 10);
   CHECK(mean(a) == 2);
   CHECK(mean(a * b) == -2.0 / 3);
   CHECK(mean(tt::fixed<int, 2>{1, 2}) == 1.5);
   CHECK(norm(a - a - b) == std::sqrt(2.0));
   CHECK(norm(tt::fixed<float, 2, 1>{{3}, {4}}) == 5);
+  const auto tail = [](const auto& x) {
+    auto y = tt::eval(x * 2.0);
+    return y(tt::range(1, 3));
+  };
+  CHECK(tt::all(tail(a) == tensor<double, 1>{4, 6}));
 }

@@ -2,6 +2,7 @@
 // Expected values in closed form.
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
+#include <string>
 #include <vector>
 
 namespace tt = ttensor;
@@ -19,6 +20,13 @@ template <class Error, class F> std::string refusal(const F& f) {
   return "nothing";
 }
 template <class T> struct layer { tt::tensor<T, 2> w; tt::tensor<T, 1> b; };
+struct net {
+  double c;
+  template <class T> auto act(const T& t) const {
+    return tt::custom_vjp([](const auto& t) { return tt::eval(t * t); }, [](const auto& t) { return std::pair{tt::eval(t * t), t}; },
+                          [this](const auto& s, const auto& ct) { return tt::eval(2.0 * ct * s * c); })(t);
+  }
+};
 const vec x{1, 2, 3};
 }  // namespace
 
@@ -55,6 +63,11 @@ TEST_CASE("memory of the caller that is gone or written over when the tape is sw
     return dot(tt::view(q), t * t);
   };
   CHECK(same(tt::linearize(inner, t).lin(e), 10.0));
+  const auto repeated = [](const auto& t) {  // a row of a borrowed matrix, broadcast
+    std::vector<double> q{1, 2, 3, 4};
+    return sum(tt::square(tt::eval(matmul(broadcast_to(tt::view(q)(tt::range(1, 3)), {3, 2}), t))));
+  };
+  CHECK(same(tt::grad(repeated)(t), vec{96, 144}));  // 3 (2 t0 + 3 t1)^2
 }
 
 TEST_CASE("checkpoint of a function that refers to an argument or a capture of the transformed one, under vjp") {
@@ -98,6 +111,21 @@ TEST_CASE("rules that refer to a local of the transformed function are refused: 
   };
   CHECK(tt::jvp(forward, x, vec{1, 1, 1}).y_dot == 60);  // runs at once
   CHECK(refusal<tt::level_error>([&] { tt::grad(forward)(x); }).find("[TT-L08]") != std::string::npos);
+}
+
+TEST_CASE("rules that hold objects, and those in a checkpoint, which runs its function again") {
+  const auto square = [](const auto& t) { return tt::eval(t * t); };
+  const auto forward = [](const auto& t) { return std::pair{tt::eval(t * t), t}; };
+  CHECK(same(tt::grad([&](const auto& t) {
+               const std::string s = "five";  // short: its address is inside the rule
+               return sum(tt::custom_vjp(square, forward, [s](const auto& v, const auto& ct) { return tt::eval(2.0 * ct * v * static_cast<double>(s.size() + 1)); })(t));
+             })(x), vec{10, 20, 30}));
+  const net m{5};
+  CHECK(same(tt::grad([m](const auto& t) { return sum(tt::checkpoint([m](const auto& u) { return m.act(u); })(t)); })(x), vec{10, 20, 30}));
+  CHECK(same(tt::grad([](const auto& t) {
+               const std::string s = "five";
+               return sum(tt::checkpoint([s](const auto& u) { return tt::eval(u * u * static_cast<double>(s.size())); })(t));
+             })(x), vec{8, 16, 24}));
 }
 
 TEST_CASE("a tangent map given to vmap inside another transform") {

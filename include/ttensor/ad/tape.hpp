@@ -126,6 +126,7 @@ class tape {
     ~pool_base() = default;
   };
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
+  int trials = 0;               // runs of checkpoint that are recorded, rewound and run again
   const void* frame = nullptr;  // of the call that records: locals of younger frames die before the sweep
 
   tape();
@@ -248,13 +249,14 @@ template <class Body> TTENSOR_NOINLINE auto record_on(tape& t, const Body& body)
   t.frame = __builtin_frame_address(0);
   return body();
 }
-/// True when the object holds an address on the stack that is younger than the recording: a reference to a local that is
-/// gone when the tape is swept.
+/// True when the object holds an address on the stack that is younger than the recording, not one inside itself (a short std::string): a reference to a
+/// local that is gone when the tape is swept.
 TTENSOR_NOINLINE inline bool holds_younger_address(const tape& t, const void* object, std::size_t bytes) {
   const auto low = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)), high = reinterpret_cast<std::uintptr_t>(t.frame);
   for (std::size_t i = 0; i + sizeof(std::uintptr_t) <= bytes; i += sizeof(std::uintptr_t)) {
     std::uintptr_t p;
     std::memcpy(&p, static_cast<const char*>(object) + i, sizeof p);
+    if (p - reinterpret_cast<std::uintptr_t>(object) < bytes) continue;
 #if defined(TTENSOR_FAKE_STACK)
     if (void* const place = __asan_addr_is_in_fake_stack(__asan_get_current_fake_stack(), reinterpret_cast<void*>(p), nullptr, nullptr))
       if (reinterpret_cast<std::uintptr_t>(place) < high) return true;

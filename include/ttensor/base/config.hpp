@@ -13,6 +13,17 @@
 #error "ttensor: -ffast-math and its parts break NaN, inf and signed-zero rules, and with sums in another order sin, cos and exp of ordinary numbers are wrong; remove them for the files that include ttensor"
 #endif
 
+#if defined(TTENSOR_USE_BLAS)
+#define TTENSOR_HAS_BLAS 1
+#else
+#define TTENSOR_HAS_BLAS 0
+#endif
+#if __has_builtin(__builtin_clear_padding)
+#define TTENSOR_HAS_CLEAR_PADDING 1
+#else
+#define TTENSOR_HAS_CLEAR_PADDING 0
+#endif
+
 #define TTENSOR_VERSION_MAJOR 0
 #define TTENSOR_VERSION_MINOR 1
 #define TTENSOR_VERSION_PATCH 0

@@ -22,11 +22,6 @@ void dgemm_(const char*, const char*, const int*, const int*, const int*, const 
 
 TTENSOR_BEGIN
 namespace run {
-#if defined(TTENSOR_USE_BLAS)
-inline constexpr bool has_blas = true;
-#else
-inline constexpr bool has_blas = false;
-#endif
 
 /// Extents of a product and where its elements lie (strides in elements). `add`: C += A B, else C = A B.
 struct product {

@@ -34,10 +34,27 @@ template <class T> void copy_part(T* to, const T* from, index_t rows, index_t co
       for (index_t i = 0; i < rows; ++i) to[i * cols + j] = sign * from[2 * (i * row + j * col)];
   }
 }
+/// A few multiply-adds, or a row whose strides no loop over registers takes.
+template <class Z> void complex_tiny(const product& s, const Z* a, const Z* b, Z* c) {
+  using V = pack<real_t<Z>, 1>;
+  for (index_t i = 0; i < s.m; ++i)
+    for (index_t j = 0; j < s.n; ++j) {
+      V sum[4] = {V(0), V(0), V(0), V(0)};
+      for (index_t p = 0; p < s.k; ++p) {
+        const auto *x = parts(a + i * s.a_row + p * s.a_col), *y = parts(b + p * s.b_row + j * s.b_col);
+        sum[0] = fma(V(x[0]), V(y[0]), sum[0]);
+        sum[1] = fma(V(-x[1]), V(y[1]), sum[1]);
+        sum[2] = fma(V(x[0]), V(y[1]), sum[2]);
+        sum[3] = fma(V(x[1]), V(y[0]), sum[3]);
+      }
+      put_complex(s, a, b, c, i, j, (sum[0] + sum[1])[0], (sum[2] + sum[3])[0]);
+    }
+}
 /// One row: two products of real rows with B as it lies, a matrix of twice as many real numbers.
 template <class Z> void complex_row(const product& s, const Z* a, const Z* b, Z* c) {
   using T = real_t<Z>;
   const index_t k = s.k, n = s.n;
+  if (s.b_row != 1 && s.b_col != 1) return complex_tiny(s, a, b, c);
   scratch<T> all(4 * k + 4 * n);
   T *const p = all.data(), *const q = p + 2 * k, *const u = q + 2 * k, *const v = u + 2 * n;
   if (s.b_row == 1 && s.b_col != 1) {  // columns are contiguous: (re, -im) and (im, re) times (re', im')
@@ -53,38 +70,10 @@ template <class Z> void complex_row(const product& s, const Z* a, const Z* b, Z*
   }
   copy_part(p, parts(a), 1, k, 1, s.a_col, 0, T(1));
   copy_part(q, parts(a), 1, k, 1, s.a_col, 1, T(1));
-  if (s.b_col == 1) {  // rows are: re and im times rows of pairs
-    const product one{1, 2 * n, k, k, 1, 2 * s.b_row, 1, 2 * n, false};
-    multiply(one, p, parts(b), u);
-    multiply(one, q, parts(b), v);
-    for (index_t j = 0; j < n; ++j) put_complex(s, a, b, c, 0, j, u[2 * j] - v[2 * j + 1], u[2 * j + 1] + v[2 * j]);
-    return;
-  }
-  for (index_t j = 0; j < n; ++j) {
-    T re = T(0), im = T(0);
-    for (index_t i = 0; i < k; ++i) {
-      const T *const y = parts(b + i * s.b_row + j * s.b_col);
-      re += p[i] * y[0] - q[i] * y[1];
-      im += p[i] * y[1] + q[i] * y[0];
-    }
-    put_complex(s, a, b, c, 0, j, re, im);
-  }
-}
-/// A few multiply-adds.
-template <class Z> void complex_tiny(const product& s, const Z* a, const Z* b, Z* c) {
-  using V = pack<real_t<Z>, 1>;
-  for (index_t i = 0; i < s.m; ++i)
-    for (index_t j = 0; j < s.n; ++j) {
-      V sum[4] = {V(0), V(0), V(0), V(0)};
-      for (index_t p = 0; p < s.k; ++p) {
-        const auto *x = parts(a + i * s.a_row + p * s.a_col), *y = parts(b + p * s.b_row + j * s.b_col);
-        sum[0] = fma(V(x[0]), V(y[0]), sum[0]);
-        sum[1] = fma(V(-x[1]), V(y[1]), sum[1]);
-        sum[2] = fma(V(x[0]), V(y[1]), sum[2]);
-        sum[3] = fma(V(x[1]), V(y[0]), sum[3]);
-      }
-      put_complex(s, a, b, c, i, j, (sum[0] + sum[1])[0], (sum[2] + sum[3])[0]);
-    }
+  const product one{1, 2 * n, k, k, 1, 2 * s.b_row, 1, 2 * n, false};  // rows are: re and im times rows of pairs
+  multiply(one, p, parts(b), u);
+  multiply(one, q, parts(b), v);
+  for (index_t j = 0; j < n; ++j) put_complex(s, a, b, c, 0, j, u[2 * j] - v[2 * j + 1], u[2 * j + 1] + v[2 * j]);
 }
 template <class Z> void complex_parts(const product& s, const Z* a, const Z* b, Z* c) {
   using T = real_t<Z>;

@@ -14,11 +14,11 @@ template <class T> class softmax_rows {
   static constexpr T lowest = -std::numeric_limits<T>::infinity();
 
  public:
-  /// exp(x) / sum(exp(x)); y may be x. Of a row that is all -inf: zeros; with NaN or +inf: NaN.
+  /// exp(x) / sum(exp(x)); y may be x. Of a row that is all -inf: zeros; NaN and +inf spread as in the quotient.
   static void softmax(const T* x, T* y, index_t rows, index_t n) {
     each(rows, n, [=](index_t i) {
       const peak p = exponentials<true>(x + i * n, y + i * n, n);
-      map(y + i * n, y + i * n, n, [f = p.sum == 0 ? T(1) : static_cast<T>(1 / p.sum + (p.sum - p.sum))](auto v) { return v * decltype(v)(f); });
+      map(y + i * n, y + i * n, n, [f = p.sum == 0 ? T(1) : static_cast<T>(1 / p.sum)](auto v) { return v * decltype(v)(f); });
     });
   }
   /// log(sum(exp(x))), one for each row; -inf where a row is all -inf.
@@ -32,7 +32,7 @@ template <class T> class softmax_rows {
   static void log_softmax(const T* x, T* y, index_t rows, index_t n) {
     each(rows, n, [=](index_t i) {
       const peak p = exponentials<false>(x + i * n, nullptr, n);
-      const T l = p.sum == 0 ? T(0) : static_cast<T>(math::log(p.sum) + (p.sum - p.sum));  // largest + log(sum), rounded, would lose digits where |x| is large
+      const T l = p.sum == 0 ? T(0) : static_cast<T>(math::log(p.sum));  // largest + log(sum), rounded, would lose digits where |x| is large
       map(x + i * n, y + i * n, n, [t = p.largest, l](auto v) { return v - decltype(v)(t) - decltype(v)(l); });
     });
   }
@@ -40,7 +40,7 @@ template <class T> class softmax_rows {
  private:
   struct peak {
     T largest;   // 0 where it is not finite
-    double sum;  // of exp(x - largest); inf where an element is, of which all results are NaN: inf - inf
+    double sum;  // of exp(x - largest)
   };
   template <bool Kept> static peak exponentials(const T* x, T* y, index_t n) {  // kept at y
     const index_t whole = n - n % W;

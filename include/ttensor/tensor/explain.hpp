@@ -272,7 +272,7 @@ inline std::string build_info() {
   using explain_detail::joined;
   return joined("ttensor " TTENSOR_TEXT(TTENSOR_VERSION_MAJOR) "." TTENSOR_TEXT(TTENSOR_VERSION_MINOR) "." TTENSOR_TEXT(TTENSOR_VERSION_PATCH) ", instruction set " TTENSOR_TEXT(TTENSOR_ISA) ", lanes ",
                 native_width_v<float>, " float ", native_width_v<double>, " double, fused multiply-add ", TTENSOR_HAS_FMA ? "yes" : "no", ", fused statements ", TTENSOR_FUSES ? "yes" : "no", ", threads from ",
-                run::has_threads ? run::threads_from : "nothing", ", large matrix products from ", run::has_blas ? "BLAS" : "ttensor", ", bounds checks ", TTENSOR_CHECK_BOUNDS ? "on" : "off", ", compiler " TTENSOR_COMPILER);
+                run::has_threads ? run::threads_from : "nothing", ", large matrix products from ", TTENSOR_HAS_BLAS ? "BLAS" : "ttensor", ", bounds checks ", TTENSOR_CHECK_BOUNDS ? "on" : "off", ", compiler " TTENSOR_COMPILER);
 }
 #undef TTENSOR_TEXT
 #undef TTENSOR_TEXT_

@@ -36,7 +36,7 @@ template <class T, auto Shape> struct fixed_leaf {
 
 /// The elements of an expression E for a result of T, where `exists`; the same bits as a statement of tensors gives. Sums of `few` add them in order, which
 /// a loop over packs does not.
-template <class T, class E, class Leaves = leaves_of_t<E>> struct fixed_elements { static constexpr bool one_shape = false, exists = false, few = false; };
+template <class T, class E, class Leaves = leaves_of_t<E>> struct fixed_elements { static constexpr bool exists = false, few = false; };
 template <class L> inline constexpr bool is_fixed_leaf = false;
 template <class T, auto Shape> inline constexpr bool is_fixed_leaf<fixed_leaf<T, Shape>> = true;
 template <class T, class E, class... L> requires(((is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0) || is_fixed_leaf<L>) && ...)
@@ -55,14 +55,9 @@ struct fixed_elements<T, E, type_list<L...>> {
     else if constexpr (A::rank != rank) return false;
     else return shape::static_dims<A::extent_parameter>() == extent;
   }
-  template <class A, class... B> static constexpr auto last_shape() {
-    if constexpr (sizeof...(B) > 0 && ((is_fixed_leaf<B> && B::rank == rank) || ...)) return last_shape<B...>();
-    else return A::extent_parameter;
-  }
   static constexpr index_t size = shape::size(extent);
   static constexpr bool one_shape = rank > 0 && (fits<L>() && ...);
   static constexpr index_t most_in_order = 64, most = 4096;  // of more elements a statement is planned and runs on several threads, as any other
-  static constexpr auto shape_parameter() { return last_shape<L...>(); }  // where one_shape
   static constexpr bool exists = one_shape && size > 0 && size <= most, few = exists && size <= most_in_order;
   using program = program_of<E>;
   using table = run::plane_table<T, eval_detail::leaf_core<L>...>;

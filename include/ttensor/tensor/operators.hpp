@@ -4,7 +4,6 @@
 #include <utility>
 #include "../expr/let.hpp"
 #include "../ops/list.hpp"
-#include "fixed_elements.hpp"
 #include "tensor.hpp"
 
 TTENSOR_BEGIN
@@ -178,17 +177,10 @@ template <class T, class A> requires operand_or_number<std::remove_cvref_t<A>> T
   else return T(expr::plain(a));
 }
 
-/// Evaluates an expression into a tensor; a tensor gives a copy of itself (O(1) until written). Of fixed tensors of one shape: a fixed tensor.
-template <array_like E> TTENSOR_INLINE auto eval(const E& e) {
+/// Evaluates an expression into a tensor; a tensor gives a copy of itself (O(1) until written). Of fixed tensors too, so that views of the result may outlive it.
+template <array_like E> auto eval(const E& e) {
   using S = storage_scalar_t<scalar_t<E>>;
-  using X = std::remove_cvref_t<decltype(as_expression(e))>;
-  if constexpr (expr::is_fixed_v<X>) {
-    using F = fixed_elements<S, X>;
-    if constexpr (F::one_shape) return tensor<S, F::shape_parameter()>(e);
-    else return tensor<S, rank_v<E>>(e);
-  } else {
-    return tensor<S, rank_v<E>>(e);
-  }
+  return tensor<S, rank_v<E>>(e);
 }
 template <class E> struct expr::evaluation {
   static auto of(const E& e) { return ttensor::eval(e); }

@@ -97,8 +97,14 @@ template <class S, int R> leaf<S, R> lasting(const leaf<S, R>& l) {
     bool held = true;
     l.data.planes([&](auto, const auto*, const auto&, const auto&, mem::block* holder) { held = held && holder; });
     if (!held) {
-      const store<S> copy = statement_rule<S>::evaluate(l, l.map.extent);
-      return {copy.snap(), layout_map<R>::row_major(l.map.extent)};
+      auto once = l;  // what is broadcast is copied once
+      for (int d = 0; d < R; ++d)
+        if (l.map.stride[d] == 0 && l.map.extent[d] > 1) once.map.extent[d] = 1;
+      const store<S> copy = statement_rule<S>::evaluate(once, once.map.extent);
+      leaf<S, R> kept{copy.snap(), layout_map<R>::row_major(once.map.extent)};
+      for (int d = 0; d < R; ++d)
+        if (once.map.extent[d] != l.map.extent[d]) kept.map.extent[d] = l.map.extent[d], kept.map.stride[d] = 0;
+      return kept;
     }
   }
   return l;

@@ -156,6 +156,13 @@ template <class Key, class F, class... A> struct node final : tape_node {
     again.sweep();
   }
 };
+struct trial {  // of f: what it records is rewound
+  tape& t;
+  explicit trial(tape& on) : t(on) { ++t.trials; }
+  trial(const trial&) = delete;
+  trial& operator=(const trial&) = delete;
+  ~trial() { --t.trials; }
+};
 }  // namespace checkpoint_detail
 
 /// What checkpoint returns for f.
@@ -176,7 +183,11 @@ template <class F> struct checkpoint_function {
       if (t == nullptr || !t->recording() || t->serial <= tapes::silent || holds_younger_address(*t, &f, sizeof(F))) return R(tree::evaluate_all(f(a...)));
       std::vector<checkpoint_detail::output> out;
       const auto before = t->mark();
-      std::optional<R> y(tree::evaluate_all(f(a...)));
+      std::optional<R> y;
+      {
+        const checkpoint_detail::trial run(*t);
+        y.emplace(tree::evaluate_all(f(a...)));
+      }
       t->rewind(before);
       R z = tree::map<R>(checkpoint_detail::renew<Key>{*t, out}, *y);
       y.reset();

@@ -75,7 +75,7 @@ template <class Struct, int I, class M, class A> auto select_field(const M& m, c
 template <class M, class T> T select(const M& m, const T& a, const T& b) {
   if constexpr (tree::tensor_leaf<T> || tree::scalar_leaf_type<T>) {
     if constexpr (tree::tensor_leaf<T>)
-      if (!(a.shape() == b.shape())) shapes_differ("cond", shape::text(a.shape()), shape::text(b.shape()));
+      if (!(a.shape() == b.shape())) shapes_differ("cond, switch_, while_loop", shape::text(a.shape()), shape::text(b.shape()));
     return T(where(m, a, b));
   } else if constexpr (tree::is_keys_v<T> && requires { a.seed; }) {
     return T(where(m, a.seed, b.seed));

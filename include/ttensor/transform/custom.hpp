@@ -27,6 +27,22 @@ template <class R, class... X, class... D> requires(sizeof...(X) > 1) auto call_
 template <class P> using first_t = tree::evaluated_t<std::tuple_element_t<0, P>>;
 template <class P> using second_t = tree::evaluated_t<std::tuple_element_t<1, P>>;
 
+/// Whether the bytes of a rule hold the address of a local that is gone when the tape is swept. Not of rules with bytes that nobody wrote, which may hold
+/// any address: the unused part of a string, and padding where the compiler does not clear it (clang).
+template <class Rule> bool refers_to_locals(const tape& t, const Rule& rule) {
+  if constexpr (!std::is_trivially_copyable_v<Rule>) {
+    return false;
+  } else {
+#if TTENSOR_HAS_CLEAR_PADDING
+    Rule bytes = rule;
+    __builtin_clear_padding(&bytes);
+    return holds_younger_address(t, &bytes, sizeof(Rule));
+#else
+    return std::has_unique_object_representations_v<Rule> && holds_younger_address(t, &rule, sizeof(Rule));
+#endif
+  }
+}
+
 // ---- reverse mode: one node that calls a pullback -------------------------------------------------------------------------
 /// Values as outputs of the tape; serial 0: as constants.
 struct tape_leaf {
@@ -180,7 +196,7 @@ template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, co
   std::vector<output> out;
   Z z = tree::map<Z>(tape_leaf{t, out}, y);
   if constexpr (requires { pull.refers_to_locals(*t); })
-    if (t && pull.refers_to_locals(*t))
+    if (t && t->trials == 0 && pull.refers_to_locals(*t))
       raise<level_error>("[custom_vjp, custom_jvp] the rule refers to a local of the transformed function, which is gone when the rule runs; capture it by value, [=] or [c], or pass it as an argument [TT-L08]");
   if (t) t->push<node<C, Pull, Y, A...>>(pull, y, static_cast<std::vector<output>&&>(out), a...);
   return z;
@@ -198,7 +214,7 @@ struct zero_leaf {
 template <class B, class Rule, class... V> struct transposed_rule {
   Rule rule;
   std::tuple<V...> x;
-  bool refers_to_locals(const tape& t) const { return holds_younger_address(t, &rule, sizeof(Rule)); }
+  bool refers_to_locals(const tape& t) const { return custom_detail::refers_to_locals(t, rule); }
   template <class Ct> auto operator()(const Ct& ct) const {
     auto linear = [this](const auto&... d) {
       auto r = call_rule(rule, x, std::tuple<std::remove_cvref_t<decltype(d)>...>(d...));
@@ -213,7 +229,7 @@ template <class B, class Rule, class... V> struct transposed_rule {
 template <class Bwd, class Saved> struct stored_rule {
   Bwd bwd;
   Saved saved;
-  bool refers_to_locals(const tape& t) const { return holds_younger_address(t, &bwd, sizeof(Bwd)); }
+  bool refers_to_locals(const tape& t) const { return custom_detail::refers_to_locals(t, bwd); }
   template <class Ct> auto operator()(const Ct& ct) const { return tree::evaluate_all(bwd(saved, ct)); }
 };
 template <class L, class... A> auto values(const A&... a) {
