@@ -1,28 +1,20 @@
 // Rows F1 to F5: one statement of small fixed matrices each, beside loops of known length over plain arrays (hand: the floor) and Eigen's fixed
 // matrices. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
-#include <benchmark/benchmark.h>
-
 #include <string>
 #include <ttensor/tensor.hpp>
+#include "rows.hpp"
 #if defined(TTENSOR_BENCH_EIGEN)
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Dense>
 #endif
 
 namespace tt = ttensor;
+using rows::add, rows::fresh;
 
 namespace {
-template <class... T> void fresh(T&... x) { (benchmark::DoNotOptimize(x), ...); }  // read again, and written
-
-template <class F> void add(const std::string& row, const char* who, F one) {
-  benchmark::RegisterBenchmark((row + "/" + who).c_str(), [one](benchmark::State& state) mutable {
-    for (auto _ : state) one();
-  });
-}
-
 template <class T, int N> struct plain { T v[N * N]; };
 
-template <class T, int N> void rows(const char* kind) {
+template <class T, int N> void each_row(const char* kind) {
   const std::string tail = std::string("/") + kind + "/" + std::to_string(N);
   tt::fixed<T, N, N> a, b, y;
   tt::fixed<T, N> x, z;
@@ -72,11 +64,11 @@ template <class T, int N> void rows(const char* kind) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  rows<double, 3>("double");
-  rows<double, 4>("double");
-  rows<double, 6>("double");
-  rows<double, 8>("double");
-  rows<float, 4>("float");
+  each_row<double, 3>("double");
+  each_row<double, 4>("double");
+  each_row<double, 6>("double");
+  each_row<double, 8>("double");
+  each_row<float, 4>("float");
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -1,8 +1,6 @@
 // Rows P1 and P2: products of complex matrices and of a complex matrix and a vector, beside loops over real and imaginary parts by hand (the floor) and
 // Eigen; P3: the norm of a difference of fixed vectors. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <complex>
-#include <benchmark/benchmark.h>
-
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -11,21 +9,16 @@
 #include <ttensor/tensor.hpp>
 #include <ttensor/tensor/random.hpp>
 #include <vector>
+#include "rows.hpp"
 #if defined(TTENSOR_BENCH_EIGEN)
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Dense>
 #endif
 
 namespace tt = ttensor;
+using rows::add, rows::fresh;
 
 namespace {
-template <class... T> void fresh(T&... x) { (benchmark::DoNotOptimize(x), ...); }  // read again, and written
-
-template <class F> void add(const std::string& row, const char* who, F one) {
-  benchmark::RegisterBenchmark((row + "/" + who).c_str(), [one](benchmark::State& state) mutable {
-    for (auto _ : state) one();
-  });
-}
 template <class T> tt::tensor<std::complex<T>, 2> numbers(int seed, tt::index_t n, tt::index_t m) {
   const tt::rng key(static_cast<std::uint64_t>(seed));
   const auto re = tt::normal<T>(fold_in(key, 1), {n, m}), im = tt::normal<T>(fold_in(key, 2), {n, m});
