@@ -171,3 +171,16 @@ TEST_CASE("a mapped integer among the results leaves its level while an outer tr
   const auto slope = tt::grad([&](auto t) { return sum(std::get<0>(tt::vmap([&](auto k) { return std::tuple{t * t * k, k}; })(steps))); })(3.0);
   CHECK(slope == 18);
 }
+
+TEST_CASE("a mask of an array that leaves a vmap inside two gradients") {
+  const tt::tensor<int, 1> counts{1, 2, 5};
+  const tt::tensor<double, 1> w{1, 2, 4};
+  const auto f = [&](const auto& s) {
+    auto m = tt::vmap([&](const auto& n) { return w * s > n; })(counts);  // 5 of 9 hold at 1.17
+    return sum(where(m, s * s, s));
+  };
+  CHECK(tt::grad(f)(1.17) == doctest::Approx(5 * 2 * 1.17 + 4));
+  const double second = tt::grad([&](const auto& t) { return tt::grad(f)(t); })(1.17);
+  CHECK(second == 10);
+  CHECK(tt::hessian(f)(1.17) == 10);
+}

@@ -148,7 +148,7 @@ namespace kinds {
 template <class Whole, class T> struct noted { using type = T; };
 template <class X, int N, class T> struct noted<dual<X, N>, T> : noted<X, T> {};
 template <class X, class T> struct noted<var<X>, T> : noted<X, T> {};
-template <class X, class T> struct noted<probe<X>, T> { using type = probe<typename noted<X, T>::type>; };
+template <class X, class T> struct noted<probe<X>, T> : noted<X, T> {};  // a mask of what is only looked at is of the levels that this has met
 template <class X, class T> struct noted<batched<X>, T> {
   using inner = typename noted<X, T>::type;
   using type = std::conditional_t<std::is_same_v<reelem_t<batched<inner>, double>, batched<X>>, batched<inner>, basic_batched<inner, batched<X>>>;
