@@ -3,10 +3,6 @@
 #include <string>
 #include <ttensor/tensor.hpp>
 #include "rows.hpp"
-#if defined(TTENSOR_BENCH_EIGEN)
-#define EIGEN_DONT_PARALLELIZE
-#include <Eigen/Dense>
-#endif
 
 namespace tt = ttensor;
 using rows::add, rows::fresh;

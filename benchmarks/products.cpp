@@ -10,10 +10,6 @@
 #include <ttensor/tensor/random.hpp>
 #include <vector>
 #include "rows.hpp"
-#if defined(TTENSOR_BENCH_EIGEN)
-#define EIGEN_DONT_PARALLELIZE
-#include <Eigen/Dense>
-#endif
 
 namespace tt = ttensor;
 using rows::add, rows::fresh;
