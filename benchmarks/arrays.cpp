@@ -126,6 +126,17 @@ template <class T, class V, class S> [[gnu::always_inline]] inline void sweep(st
   for (; i < n; ++i) s(i);
 }
 
+// All elements, in pieces from the last to the first if `back`.
+template <class S> [[gnu::always_inline]] inline void to_and_fro(std::size_t n, bool back, S s) {
+  const std::size_t piece = back ? 4096 : n;
+  for (std::size_t end = n; end > 0;) {
+    const std::size_t first = (end - 1) / piece * piece;
+#pragma GCC ivdep
+    for (std::size_t i = first; i < end; ++i) s(i);
+    end = first;
+  }
+}
+
 template <class T> void floors(std::size_t n, double tol) {
   add<T>("A1", n, "hand_loop", tol, [=] {
     return [=, a = in_a<T>(n), b = in_b<T>(n), c = in_c<T>(n), d = buffer<T>(n)]() mutable -> const T* {
@@ -144,6 +155,14 @@ template <class T> void floors(std::size_t n, double tol) {
       return pd;
     };
   });
+  add<T>("A1", n, "hand_to_and_fro", tol, [=] {
+    return [=, a = in_a<T>(n), b = in_b<T>(n), c = in_c<T>(n), d = buffer<T>(n), back = false]() mutable -> const T* {
+      const T *pa = a.data(), *pb = b.data(), *pc = c.data();
+      T* __restrict pd = d.data();
+      to_and_fro(n, back = !back, [=](std::size_t i) { pd[i] = pa[i] * pb[i] + pc[i]; });
+      return pd;
+    };
+  });
   add<T>("A1", n, "hand_streaming", tol, [=] {
     return [=, a = in_a<T>(n), b = in_b<T>(n), c = in_c<T>(n), d = buffer<T>(n)]() mutable -> const T* {
       const T *pa = a.data(), *pb = b.data(), *pc = c.data();
@@ -153,6 +172,16 @@ template <class T> void floors(std::size_t n, double tol) {
       return pd;
     };
   });
+  for (const bool back : {false, true})
+    add<T>("chain", n, back ? "hand_to_and_fro" : "hand_loop", tol, [=] {
+      return [=, a = in_a<T>(n), b = in_b<T>(n), c = in_c<T>(n), d = buffer<T>(n), y = buffer<T>(n)]() mutable -> const T* {
+        const T *pa = a.data(), *pb = b.data(), *pc = c.data();
+        T *__restrict pd = d.data(), *__restrict py = y.data();
+        to_and_fro(n, false, [=](std::size_t i) { pd[i] = pa[i] * pb[i] + pc[i]; });
+        to_and_fro(n, back, [=](std::size_t i) { py[i] = pd[i] * pa[i] - pb[i]; });
+        return py;
+      };
+    });
 #if !defined(TTENSOR_NO_SIMD)
   add<T>("A2", n, "hand_xsimd", tol, [=] {
     return [=, x = in_x<T>(n), z = in_z<T>(n), d = buffer<T>(n)]() mutable -> const T* {
@@ -354,6 +383,13 @@ template <class T> void ours(std::size_t n, double tol) {
       return elements(d);
     };
   });
+  add<T>("chain", n, "ttensor", tol, [=] {
+    return [a = array(in_a<T>(n), n), b = array(in_b<T>(n), n), c = array(in_c<T>(n), n), d = array(buffer<T>(n), n), y = array(buffer<T>(n), n)]() mutable {
+      d = a * b + c;
+      y = d * a - b;
+      return elements(y);
+    };
+  });
   add<T>("A2", n, "ttensor", tol, [=] {
     return [x = array(in_x<T>(n), n), z = array(in_z<T>(n), n), y = array(buffer<T>(n), n)]() mutable {
       y = exp(-x * x) * sin(x) + tanh(z);
@@ -464,6 +500,13 @@ template <class T> void eigens(std::size_t n, double tol) {
     return [a = vec(in_a<T>(n)), b = vec(in_b<T>(n)), c = vec(in_c<T>(n)), d = vec(buffer<T>(n))]() mutable -> const T* {
       d = a * b + c;
       return d.data();
+    };
+  });
+  add<T>("chain", n, "eigen", tol, [=] {
+    return [a = vec(in_a<T>(n)), b = vec(in_b<T>(n)), c = vec(in_c<T>(n)), d = vec(buffer<T>(n)), y = vec(buffer<T>(n))]() mutable -> const T* {
+      d = a * b + c;
+      y = d * a - b;
+      return y.data();
     };
   });
   add<T>("A2", n, "eigen", tol, [=] {

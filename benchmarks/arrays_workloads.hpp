@@ -57,6 +57,8 @@ template <class T> expected<T> reference(const std::string& row, std::size_t n) 
   auto d = [](T v) { return static_cast<double>(v); };
   if (row == "A1") {
     each(n, [&, a = in_a<T>(n), b = in_b<T>(n), c = in_c<T>(n)](std::size_t i) { return d(a[i]) * d(b[i]) + d(c[i]); });
+  } else if (row == "chain") {  // two statements: d = a b + c, y = d a - b
+    each(n, [&, a = in_a<T>(n), b = in_b<T>(n), c = in_c<T>(n)](std::size_t i) { return (d(a[i]) * d(b[i]) + d(c[i])) * d(a[i]) - d(b[i]); });
   } else if (row == "A2") {
     each(n, [&, x = in_x<T>(n), z = in_z<T>(n)](std::size_t i) { return std::exp(-d(x[i]) * d(x[i])) * std::sin(d(x[i])) + std::tanh(d(z[i])); });
   } else if (row == "A3") {

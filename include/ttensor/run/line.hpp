@@ -1,6 +1,6 @@
 // One axis, without a nest: what statements over one axis compile where threads are off. The same results as the drivers'.
 #pragma once
-#include "nest.hpp"
+#include "to_and_fro.hpp"
 
 TTENSOR_BEGIN
 namespace run {
@@ -32,7 +32,7 @@ class line {
       c[p] = {q.how == access::ignored ? nowhere : ptr[p], still ? 0 : index_t(lanes_) * q.bytes};
       if (far(p)) bytes += part * q.bytes;
     }
-    if (bytes == 0) return call(c, n);
+    if (bytes == 0) return adds_ ? call(c, n) : run_to_and_fro(rows_, c, planes_, lanes_, n);
     const mem::room buffer(static_cast<std::size_t>(bytes));
     for (index_t i = 0; i < n; i += part) {
       const index_t w = n - i < part ? n - i : part;
@@ -92,7 +92,10 @@ class line_sum {
   void run(index_t n) const {
     char* ptr[max_planes];
     for (int p = 0; p < planes_; ++p) ptr[p] = plane_[p].ptr;
-    if (n != 0) cut(ptr, n, longest(n));
+    const index_t leaf = longest(n);
+    index_t bytes = 0;
+    for (int p = 0; p < planes_; ++p) bytes += plane_[p].stride[0] == 0 ? 0 : n * plane_[p].bytes;
+    if (n != 0) cut(ptr, n, leaf, leaf < n && direction.turn(bytes));
   }
   /// The length of a piece, at most.
   index_t longest(index_t n) const {
@@ -115,7 +118,7 @@ class line_sum {
 
  private:
   bool still(int p) const { return plane_[p].how == access::output && plane_[p].stride[0] == 0; }
-  void cut(char* const* ptr, index_t n, index_t leaf) const {
+  void cut(char* const* ptr, index_t n, index_t leaf, bool backwards) const {
     if (n <= leaf) return line_.walk(ptr, n);
     const index_t at = half(n, leaf);
     char* right[max_planes];
@@ -123,8 +126,9 @@ class line_sum {
     for (int p = 0; p < planes_; ++p) right[p] = still(p) ? own[p] : ptr[p] + at * plane_[p].stride[0] * plane_[p].bytes;
     for (int p = 0; p < planes_; ++p)
       if (still(p)) sum_.open(right + p, 1, p), p += sum_.group - 1;
-    cut(ptr, at, leaf);
-    cut(right, n - at, leaf);
+    if (!backwards) cut(ptr, at, leaf, backwards);
+    cut(right, n - at, leaf, backwards);
+    if (backwards) cut(ptr, at, leaf, backwards);
     for (int p = 0; p < planes_; ++p)
       if (still(p)) sum_.merge(ptr + p, right + p, 1, p), p += sum_.group - 1;
   }

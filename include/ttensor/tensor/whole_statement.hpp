@@ -146,6 +146,11 @@ template <class S, class E> struct whole_statement {
     if constexpr (kernel::unroll > 0) return operands::arrays <= 8 && operands::same_rank;
     else return false;
   }();
+  static constexpr index_t bytes = [] {  // of an element of all planes
+    index_t n = 0;
+    for (int k = 0; k < planes; ++k) n += types::plane_facts.v[k].bytes;
+    return n;
+  }();
   struct in_registers {  // a class: long statements have no such way
     using operands = flat_operands<R, leaves_of_t<E>>;
     /// Short statements of few arrays that all have the shape of the result: one call of the loop, decided in registers.
@@ -160,7 +165,7 @@ template <class S, class E> struct whole_statement {
         if (!(kernel::pads || kernel::takes_few) || n == 0) return false;
         if constexpr (!kernel::takes_few) n = kernel::N;
       }
-      if (run::threads_for(n * kernel::cost) > 1) return false;
+      if (TTENSOR_UNLIKELY(run::takes_pieces(n, bytes, kernel::cost))) return false;
       ++counts.loops;
       if constexpr (names::exists)
         if (TTENSOR_LIKELY(eval_detail::names_agree<names>(o.word))) {

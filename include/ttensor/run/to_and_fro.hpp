@@ -1,0 +1,37 @@
+// Where long loops begin. Operands that together fit into the last cache but into none before it are walked to and fro: every second loop of
+// a thread begins at the end, where the one before it stopped and what it used is still near. Pieces change their order and nothing else, so
+// no result depends on it.
+#pragma once
+#include "nest.hpp"
+
+TTENSOR_BEGIN
+namespace run {
+
+struct to_and_fro {
+  static constexpr index_t least = index_t(1) << 19, most = index_t(1) << 24;  // bytes of all operands
+  bool backwards = false;
+  /// Whether a loop over so many bytes begins at the end.
+  bool turn(index_t bytes) { return bytes >= least && bytes <= most && (backwards = !backwards); }
+};
+inline constinit thread_local to_and_fro direction{};
+/// One row of n elements whose planes are contiguous or stand still.
+void run_to_and_fro(rows_kernel k, const cursor* c, int planes, int lanes, index_t n);
+
+#if defined(TTENSOR_BODY)
+TTENSOR_BODY void run_to_and_fro(rows_kernel k, const cursor* c, int planes, int lanes, index_t n) {
+  index_t bytes = 0;
+  for (int p = 0; p < planes; ++p) bytes += n / lanes * c[p].step;
+  if (!direction.turn(bytes)) return k(c, n, nullptr, 1);
+  constexpr index_t piece = 8192;  // whole packs
+  for (index_t end = n; end > 0;) {
+    const index_t first = (end - 1) / piece * piece;
+    cursor own[max_planes];
+    for (int p = 0; p < planes; ++p) own[p] = {c[p].ptr + first / lanes * c[p].step, c[p].step};
+    k(own, end - first, nullptr, 1);
+    end = first;
+  }
+}
+#endif
+
+}  // namespace run
+TTENSOR_END
