@@ -113,3 +113,43 @@ auto of_many(const of_41<double>& p) { return grad([](const auto& q) { return q.
 #define TEN(k) T k##0, k##1, k##2, k##3, k##4, k##5, k##6, k##7, k##8, k##9;
 template <class T> struct of_40 { TEN(a) TEN(b) TEN(c) TEN(d) };
 auto of_many(const of_40<double>& p) { return grad([](const auto& q) { return q.a0 * q.d9; })(p); }
+
+// case: field_that_is_a_pointer
+// expect: a field of an aggregate changes with its scalar and is no tree
+template <class T> struct pointing { T* p; T x; };
+double pointed(pointing<double>& w) { return grad([](const auto& q) { return q.x * *q.p; })(w).x; }
+// twin:
+template <class T> struct pointing { double* p; T x; };
+double pointed(pointing<double>& w) { return grad([](const auto& q) { return q.x * *q.p; })(w).x; }
+
+// case: field_that_is_a_reference
+// expect: has a field that is a reference
+template <class T> struct referring { const tensor<T, 1>& r; T x; };
+double referred(const vector& v) { return grad([](const auto& q) { return sum(q.r) * q.x; })(referring<double>{v, 2.0}).x; }
+// twin:
+template <class T> struct referring { const tensor<T, 1> r; T x; };
+double referred(const vector& v) { return grad([](const auto& q) { return sum(q.r) * q.x; })(referring<double>{v, 2.0}).x; }
+
+// case: result_that_is_no_tree
+// expect: holds its numbers or arrays and is no tree
+template <class T> struct with_constructor { T a, b; with_constructor(T x, T y) : a(x), b(y) {} };
+auto no_tree(const vector& v) { return jacrev([](const auto& t) { return with_constructor{t(0) * 2.0, t(1) * 3.0}; })(v); }
+// twin:
+template <class T> struct with_constructor { T a, b; };
+auto no_tree(const vector& v) { return jacrev([](const auto& t) { return with_constructor{t(0) * 2.0, t(1) * 3.0}; })(v); }
+
+// case: result_of_a_checkpoint_that_is_no_tree
+// expect: holds its numbers or arrays and is no tree
+template <class T> struct kept_pair { T a, b; kept_pair(T x, T y) : a(x), b(y) {} };
+auto no_tree_kept(const vector& v) { return grad([](const auto& t) { return checkpoint([](const auto& u) { return kept_pair{u(0) * 2.0, u(1) * 3.0}; })(t).a; })(v); }
+// twin:
+template <class T> struct kept_pair { T a, b; };
+auto no_tree_kept(const vector& v) { return grad([](const auto& t) { return checkpoint([](const auto& u) { return kept_pair{u(0) * 2.0, u(1) * 3.0}; })(t).a; })(v); }
+
+// case: struct_templated_on_an_array
+// expect: holds its numbers or arrays and is no tree
+template <class T> struct of_arrays { T a, b; };
+auto no_scalar(const vector& v) { return vjp([](const auto& t) { return of_arrays{t * 2.0, t * 3.0}; }, v).y; }
+// twin:
+template <class T> struct of_arrays { tensor<T, 1> a, b; };
+auto no_scalar(const vector& v) { return vjp([](const auto& t) { return of_arrays<scalar_t<decltype(t)>>{t * 2.0, t * 3.0}; }, v).y; }

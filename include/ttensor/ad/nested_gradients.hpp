@@ -19,10 +19,10 @@ class loose_slots {
   }
   template <class X> adjoint_slot<X>& make(index_t size, store<X> adjoint = {}) {
     adjoint_slot<X>* s = memory_.make<adjoint_slot<X>>();
+    all_.push(s);  // may throw, so before s owns memory
     s->size = size;
     s->live = adjoint.valid();
     s->adjoint = static_cast<store<X>&&>(adjoint);
-    all_.push(s);
     return *s;
   }
 

@@ -72,7 +72,9 @@ struct pow_op : elementwise<2> {
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& x, const B& y, const Y& z) {
     const auto flat = ops::is_equal(y, 0);
     const auto at_zero = ops::is_equal(x, 0);  // another type where only one operand is mapped
-    const auto dx = ops::choose(flat, 0, ops::times(y, apply<pow_op>(x, ops::choose(flat, 1, ops::minus(y, 1)))));
+    const auto below = apply<pow_op>(x, ops::minus(y, 1));
+    const auto rule = ops::times(y, below);
+    const auto dx = ops::choose(flat, ops::choose(ops::is_equal(ops::times(below, 0), 0), rule, 0), rule);  // not a constant at y = 0: d2/dxdy = x^-1; 0 where that is not finite
     const auto slope = ops::times(z, apply<log_op>(ops::choose(at_zero, 1, x)));
     if constexpr (is_complex_value_v<A> || is_complex_value_v<B>) return grads{dx, ops::choose(at_zero, 0, slope)};
     else return grads{dx, ops::choose(at_zero, ops::choose(ops::is_less(y, 0), ops::minus(z), 0), slope)};
@@ -99,7 +101,7 @@ struct lerp_op : of_reals<real_elementwise<3>> {
     using V = ops::wider_t<ops::wider_t<A, B>, T>;
     const V x(a), y(b), w(t);
     const V d(y - x);
-    return ops::pick(w < V(lane_t<V>(0.5f)), V(x + w * d), V(y - (V(lane_t<V>(1)) - w) * d));
+    return ops::pick(w < V(lane_t<V>(0.5f)), V(x + ops::product(w, d)), V(y - ops::product(V(V(lane_t<V>(1)) - w), d)));
   }
   template <class A, class B, class T, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const T& t, const Y&) {
     return grads{ops::minus(1, t), T(t), ops::minus(b, a)};

@@ -18,7 +18,7 @@ struct erfc_op : of_reals<real_elementwise<1>> {
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::erfc(x); }, a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(-1.1283791670955126, apply<exp_op>(ops::minus(ops::times(a, a))))}; }
 };
-/// x log y, 0 where x is 0. d/dx = log y, d/dy = x / y, 0 where x is 0
+/// x log y, 0 where x is 0. d/dx = log y, d/dy = x / y, 0 where both are 0
 struct xlogy_op : real_elementwise<2> {
   static constexpr const char* name = "xlogy";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 3u; }
@@ -27,7 +27,8 @@ struct xlogy_op : real_elementwise<2> {
     return ops::in_float([]<class W>(const W& x, const W& y) { return W(ops::pick((x == W(0)) && (y == y), W(0), W(x * math::log(y)))); }, V(a), V(b));
   }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& x, const B& y, const Y&) {
-    return grads{apply<log_op>(y), ops::choose(ops::is_equal(x, 0), 0, ops::over(x, y))};
+    const auto ratio = ops::over(x, y);
+    return grads{apply<log_op>(y), ops::choose(ops::is_equal(x, 0), ops::choose(ops::is_equal(y, 0), 0, ratio), ratio)};  // at x = 0 no constant: d2/dxdy = 1 / y
   }
 };
 /// log(exp(a) + exp(b)). d/da = sigmoid(a - b), 0 where both are -inf

@@ -179,6 +179,7 @@ template <class F> struct checkpoint_function {
       return R(tree::evaluate_all(f(a...)));
     } else {
       using Key = reelem_t<ad::taped_t<C>, double>;
+      static_assert(tree::nothing_left_behind_v<Key, R>);
       tape* t = tapes::current<Key>;
       if (t == nullptr || !t->recording() || t->serial <= tapes::silent || holds_younger_address(*t, &f, sizeof(F))) return R(tree::evaluate_all(f(a...)));
       std::vector<checkpoint_detail::output> out;

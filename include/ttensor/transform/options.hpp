@@ -108,12 +108,6 @@ template <int I, class T> decltype(auto) part(T& t) {
   else if constexpr (std::is_aggregate_v<P>) return (field<I>(t));
   else return (t);
 }
-/// Removes the level K<C> from the leaves that have it; others stay.
-template <class Level> struct without {
-  static constexpr int rank_change = 0;
-  template <class S> using map = std::conditional_t<std::is_same_v<reelem_t<S, double>, Level>, inner_t<S>, S>;
-  template <class S> using scalar_of_struct = map<S>;
-};
 template <class S, class Level> inline constexpr bool is_at_level_v = std::is_same_v<reelem_t<S, double>, Level>;
 
 template <class A, class B> inline constexpr bool is_record_v<value_and_aux<A, B>> = true;

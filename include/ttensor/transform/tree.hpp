@@ -74,8 +74,25 @@ template <class S, int R> struct leaf_of_rank {
 };
 template <class S> struct leaf_of_rank<S, 0> { using type = S; };
 
-/// M::map<S>: the new scalar of a leaf; M::rank_change: axes added to it (arrays of aggregates: to the stack).
-template <class M, class T> struct rebind { using type = T; };  // static: anything that is no leaf and no container
+/// Whether the template arguments of T, which is no tree, have arrays or scalars of Level among them.
+template <class Level, class T> inline constexpr bool hides_v = false;
+template <class Level, class T> constexpr bool is_or_hides() {
+  if constexpr (scalar_kind<T> || array_like<T> || element_proxy<T>) return depth_v<scalar_t<T>> >= depth_v<Level>;
+  else return hides_v<Level, T>;
+}
+template <class Level, template <class...> class X, class... P> requires(!is_keys_v<X<P...>>) inline constexpr bool hides_v<Level, X<P...>> = (is_or_hides<Level, std::remove_cvref_t<P>>() || ...);
+template <class M, class T> constexpr bool leaves_nothing_behind() {
+  if constexpr (requires { typename M::leaving; } && !scalar_kind<T> && !array_like<T>)
+    static_assert(!hides_v<typename M::leaving, T>, "ttensor: a transformed function returns something that holds its numbers or arrays and is no tree, so that their derivatives "
+                  "would be lost: return scalars, tensors, tuple, pair, array, vector or optional of them, or an aggregate whose only template parameter is its scalar");
+  return true;
+}
+/// M::map<S>: the new scalar of a leaf; M::rank_change: axes added to it (arrays of aggregates: to the stack). M::leaving, where there is one:
+/// the level whose results they are.
+template <class M, class T> struct rebind {  // static: anything that is no leaf and no container
+  static_assert(leaves_nothing_behind<M, T>());
+  using type = T;
+};
 template <class M, class T> using rebind_t = typename rebind<M, T>::type;
 template <class M, class T> requires(scalar_leaf_type<T> && takes_v<M, T>) struct rebind<M, T> {
   using type = typename leaf_of_rank<typename M::template map<T>, M::rank_change>::type;
@@ -176,10 +193,13 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
     }
   } else if constexpr (is_aggregate_tree_v<In> || is_record_v<In>) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
+      static_assert(!(std::is_default_constructible_v<field_t<In, I>> && ...) || requires { In{}; }, "ttensor: an aggregate in a tree has a field that is a reference; make it a value");
       return Out{map_field<In, field_t<Out, I>, I>(f, field<I>(in))...};
     }(std::make_integer_sequence<int, field_count<In>()>{});
   } else {
-    return Out(in);
+    static_assert(std::is_same_v<In, Out>, "ttensor: a field of an aggregate changes with its scalar and is no tree: a pointer or a function of T, a smart pointer, a span. "
+                                           "Make it a tensor, a number, a tuple, pair, array, vector or optional of such");
+    return in;
   }
 }
 template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, const A& a) {
@@ -260,6 +280,15 @@ template <class C> struct lift_to {  // the chain C, nothing around it
   template <class S> using scalar_of_struct = map<S>;
 };
 
+/// Removes the level K<C> from the leaves that have it; others stay.
+template <class Level> struct without {
+  using leaving = Level;
+  static constexpr int rank_change = 0;
+  template <class S> using map = std::conditional_t<std::is_same_v<reelem_t<S, double>, Level>, inner_t<S>, S>;
+  template <class S> using scalar_of_struct = map<S>;
+};
+/// True, or an error that says what of T, a result, would keep Level.
+template <class Level, class T> inline constexpr bool nothing_left_behind_v = sizeof(std::type_identity<rebind_t<without<Level>, T>>) != 0;
 /// Adds N axes in front of every leaf, integers too; with N = -1 a slice along the first axis.
 template <int N> struct more_axes {
   static constexpr int rank_change = N;
@@ -268,7 +297,7 @@ template <int N> struct more_axes {
   template <class S> using scalar_of_struct = S;
 };
 
-/// Expressions inside a result become tensors; everything else stays.
+/// Expressions inside a result become tensors, proxies of elements numbers; everything else stays.
 template <class T> struct evaluated { using type = T; };
 template <class T> using evaluated_t = typename evaluated<std::remove_cvref_t<T>>::type;
 template <class T> requires(array_like<T> && !tensor_leaf<T>) struct evaluated<T> { using type = tensor<storage_scalar_t<scalar_t<T>>, rank_v<T>>; };
@@ -276,14 +305,27 @@ template <class T> requires tensor_leaf<T> struct evaluated<T> { using type = un
 template <class T> requires element_proxy<T> struct evaluated<T> { using type = scalar_t<T>; };
 template <class... T> struct evaluated<std::tuple<T...>> { using type = std::tuple<evaluated_t<T>...>; };
 template <class A, class B> struct evaluated<std::pair<A, B>> { using type = std::pair<evaluated_t<A>, evaluated_t<B>>; };
+template <class T, std::size_t N> struct evaluated<std::array<T, N>> { using type = std::array<evaluated_t<T>, N>; };
+template <class T> struct evaluated<std::vector<T>> { using type = std::vector<evaluated_t<T>>; };
+template <class T> struct evaluated<std::optional<T>> { using type = std::optional<evaluated_t<T>>; };
+/// S{x(0), x(1)} of a template aggregate is a struct of proxies, S{x * 2.0, x * 3.0} one of expressions.
+template <template <class> class A, class S> requires(std::is_aggregate_v<A<S>> && !array_like<A<S>> && (element_proxy<S> || (array_like<S> && !tensor_leaf<S>))) struct evaluated<A<S>> { using type = A<evaluated_t<S>>; };
 template <class T> evaluated_t<T> evaluate_all(T&& t) {
   using D = std::remove_cvref_t<T>;
-  if constexpr (std::is_same_v<evaluated_t<T>, D>) return static_cast<T&&>(t);
+  using Out = evaluated_t<T>;
+  if constexpr (std::is_same_v<Out, D>) return static_cast<T&&>(t);
   else if constexpr (element_proxy<D>) return t.get();
-  else if constexpr (array_like<D>) return evaluated_t<T>(unstacked(t));
-  else
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return evaluated_t<T>{evaluate_all(std::get<I>(static_cast<T&&>(t)))...}; }(
-        std::make_index_sequence<std::tuple_size_v<D>>{});
+  else if constexpr (array_like<D>) return Out(unstacked(t));
+  else if constexpr (requires { std::tuple_size<D>::value; })
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return Out{evaluate_all(std::get<I>(static_cast<T&&>(t)))...}; }(std::make_index_sequence<std::tuple_size_v<D>>{});
+  else if constexpr (requires { t.has_value(); }) return t.has_value() ? Out(evaluate_all(*t)) : Out();
+  else if constexpr (is_container_v<D>) {
+    Out out;
+    out.reserve(t.size());
+    for (const auto& x : t) out.push_back(evaluate_all(x));
+    return out;
+  } else
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return Out{evaluate_all(field<I>(t))...}; }(std::make_integer_sequence<int, field_count<D>()>{});
 }
 /// The same of an argument, which is not copied when it is evaluated already.
 template <class T> decltype(auto) as_evaluated(const T& t) {

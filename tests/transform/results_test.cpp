@@ -1,0 +1,135 @@
+// What functions return: containers and structs of expressions, views and element proxies are evaluated like tuples of them, in results, auxiliary
+// output, arguments, checkpoints and loops. Second derivatives where a first one is 0 by a rule. Expected values in closed form.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <new>
+#include <optional>
+#include <ttensor/all.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tt = ttensor;
+using vec = tt::tensor<double, 1>;
+using mat = tt::tensor<double, 2>;
+
+namespace {
+bool same(const auto& a, const auto& b) { return a.shape() == b.shape() && tt::all(a == b); }
+template <class T> struct two { T x, y; };
+const vec x{1, 2};
+const mat m{{1, 2}, {3, 4}, {5, 6}};
+
+constexpr auto squares = [](const auto& t) {
+  auto y = tt::eval(t * t);
+  return std::array{y(0), y(1)};  // proxies of elements of a local
+};
+constexpr auto multiples = [](const auto& t) { return std::array{t * 2.0, t * 3.0}; };
+constexpr auto parts = [](const auto& t) { return std::vector{t(tt::range(0, 1)), t(tt::range(1, 2))}; };
+constexpr auto maybe = [](const auto& t) { return std::optional{t * 2.0}; };
+constexpr auto pairs = [](const auto& t) { return std::array{std::pair{t * t, 1.0}}; };
+constexpr auto structs = [](const auto& t) { return two{t(0), t(1)}; };  // of proxies
+}  // namespace
+
+TEST_CASE("pullbacks") {
+  CHECK(same(tt::vjp(squares, x).pull(std::array{1.0, 1.0}), vec{2, 4}));
+  CHECK(same(tt::vjp(multiples, x).pull(std::array{x, x}), vec{5, 10}));
+  CHECK(same(tt::vjp(parts, x).pull(std::vector{vec{3}, vec{4}}), vec{3, 4}));
+  CHECK(same(tt::vjp(maybe, x).pull(std::optional{x}), vec{2, 4}));
+  CHECK(same(tt::vjp(pairs, x).pull(std::array{std::pair{x, 1.0}}), vec{2, 8}));
+  CHECK(same(tt::vjp(structs, x).pull(two<double>{5.0, 7.0}), vec{5, 7}));
+  CHECK(same(tt::linear_transpose(structs, x)(two<double>{5.0, 7.0}), vec{5, 7}));
+  CHECK(tt::linearize(squares, x).lin(vec{1, 1})[1] == 4);
+}
+TEST_CASE("tangents and Jacobians") {
+  const auto r = tt::jvp(squares, x, x);
+  static_assert(std::is_same_v<decltype(r.y_dot), std::array<double, 2>>);
+  CHECK(r.y_dot[1] == 8);
+  const auto s = tt::jvp(structs, x, vec{3, 4});
+  static_assert(std::is_same_v<decltype(s.y_dot), two<double>>);
+  CHECK(s.y_dot.y == 4);
+  CHECK(same(tt::jvp(parts, x, vec{3, 4}).y_dot[1], vec{4}));
+  CHECK(same(*tt::jvp(maybe, x, vec{3, 4}).y_dot, vec{6, 8}));
+  CHECK(same(tt::jacrev(squares)(x)[1], vec{0, 4}));
+  CHECK(same(tt::jacfwd(squares)(x)[1], vec{0, 4}));
+  CHECK(same(tt::jacrev(multiples)(x)[1], mat{{3, 0}, {0, 3}}));
+}
+TEST_CASE("mapped") {
+  CHECK(same(tt::vmap(squares)(m)[1], vec{4, 16, 36}));
+  CHECK(same(tt::vmap(parts)(m)[1], mat{{2}, {4}, {6}}));
+  const auto s = tt::vmap(structs)(m);
+  static_assert(std::is_same_v<decltype(s), const two<tt::stacked<double, 1>>>);
+  CHECK(same(tt::vmap([](const auto& p) { return p.x * p.y; })(s), vec{2, 12, 30}));
+  CHECK(same(tt::vmap([](const auto& a) { return a[0] * a[1]; })(std::array{m(tt::all, 0), m(tt::all, 1)}), vec{2, 12, 30}));
+}
+TEST_CASE("auxiliary output, arguments, checkpoints, loops") {
+  const auto r = tt::grad([](const auto& t) { return std::pair{sum(t * t), std::pair{multiples(t), std::array{t(0), t(1)}}}; }, tt::has_aux)(x);
+  CHECK(same(r.aux.first[1], vec{3, 6}));
+  static_assert(std::is_same_v<decltype(r.aux.second), std::array<double, 2>>);
+  CHECK(tt::grad([](const auto& a) { return a[0] * a[1]; })(std::array{m(0, 0), m(1, 0)})[0] == 3);
+  CHECK(same(tt::grad([](const auto& a) { return sum(a[0] * a[1]); })(std::vector{x * 1.0, x * 2.0})[0], vec{2, 4}));
+  CHECK(tt::grad([](const auto& p) { return p.x * p.y; })(two{m(0, 0), m(1, 0)}).y == 1);
+  CHECK(same(tt::grad([](const auto& t) {
+    const auto q = tt::checkpoint(squares)(t);
+    return q[0] * q[1];
+  })(x), vec{8, 4}));
+  const auto ys = std::get<1>(tt::scan([](const auto& c, const auto& v) { return std::pair{c + v(0), std::array{v(0), v(1)}}; }, 0.0, m));
+  CHECK(same(ys[1], vec{2, 4, 6}));
+  CHECK(tt::for_loop(3, [](int, const auto& s) { return std::array{s[1] * 1.0, s[0] * 2.0}; }, std::array{m(0, 0), m(0, 1)})[0] == 4);
+}
+TEST_CASE("mixed second derivatives where a first derivative is 0 by its rule") {
+  const auto everywhere = [](const auto& f, const vec& at, const mat& expected) {
+    CHECK(same(tt::hessian(f)(at), expected));
+    CHECK(same(tt::jacrev(tt::grad(f))(at), expected));
+    CHECK(same(tt::jacfwd(tt::jacfwd(f))(at), expected));
+    CHECK(same(tt::jacrev(tt::jacfwd(f))(at), expected));
+    CHECK(same(tt::vmap(tt::hessian(f))(reshape(at, 1, 2)), tt::unsqueeze(expected, 0)));
+  };
+  const auto entropy = [](const auto& t) { return xlogy(t(0), t(1)); };
+  everywhere(entropy, vec{0, 2}, mat{{0, 0.5}, {0.5, 0}});
+  everywhere(entropy, vec{0, -4}, mat{{0, -0.25}, {-0.25, 0}});
+  CHECK(tt::grad(tt::grad([](const auto& t) { return xlogy(t, t + 2.0); }))(0.0) == 1);
+  CHECK(same(tt::grad(entropy)(vec{0, 4}), vec{std::log(4.0), 0}));
+  const auto power = [](const auto& t) { return pow(t(0), t(1)); };
+  const double l = std::log(4.0);
+  everywhere(power, vec{4, 0}, mat{{0, 0.25}, {0.25, l * l}});
+  CHECK(tt::grad(tt::grad([](const auto& t) { return pow(4.0 + t, t); }))(0.0) == doctest::Approx(0.5 + l * l).epsilon(1e-15));
+  for (const double at : {0.0, 1e-310, -3.0, 2.0}) {  // x^0 is flat in x
+    CHECK(tt::grad([](const auto& t) { return pow(t, 0.0); })(at) == 0);
+    CHECK(tt::grad(tt::grad([](const auto& t) { return pow(t, 0.0); }))(at) == 0);
+    CHECK(tt::grad(power)(vec{at, 0.0})(0) == 0);
+  }
+}
+
+namespace {
+struct failing : tt::mem::memory_resource {
+  int left = -1, live = 0;
+  void* allocate(std::size_t n) override {
+    if (left == 0) throw std::bad_alloc();
+    --left;
+    ++live;
+    return ::operator new(n, std::align_val_t(64));
+  }
+  void deallocate(void* p, std::size_t) noexcept override {
+    --live;
+    ::operator delete(p, std::align_val_t(64));
+  }
+};
+}  // namespace
+TEST_CASE("nothing is lost when memory runs out in a second derivative") {  // that the gradients' own memory is not is for LeakSanitizer
+  failing memory;
+  tt::mem::default_resource = &memory;
+  int thrown = 0;
+  for (int k = 0; k < 40; ++k) {
+    memory.left = k;
+    try {
+      tt::grad([](const auto& t) { return sum(tt::grad([](const auto& u) { return sum(u * u * u); })(t)); })(x);
+    } catch (const std::bad_alloc&) {
+      ++thrown;
+    }
+    CHECK(memory.live == 0);
+  }
+  tt::mem::default_resource = nullptr;
+  CHECK(thrown > 3);
+  CHECK(same(tt::grad([](const auto& t) { return sum(t * t); })(x), vec{2, 4}));
+}
