@@ -343,3 +343,15 @@ void store(tt::tensor<double, 1>& x, std::complex<double> z) { x(0) = real(z); }
 void first(tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { x(0) = y; }
 // twin:
 void first(tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { x(0) = y(0); }
+
+// case: fixed_of_other_extents
+// expect: the extents of a fixed tensor differ from those of the array that it is assigned from
+void other_extents(tt::fixed<double, 2>& a, const tt::fixed<double, 3>& b) { a = b; }
+// twin:
+void other_extents(tt::fixed<double, 2>& a, const tt::fixed<double, 2>& b) { a = b; }
+
+// case: mixed_of_other_extents_to_fixed
+// expect: the extents of a fixed tensor differ from those of the array that it is assigned from
+void mixed_extents(tt::fixed<double, 2, 2>& a, const tt::tensor<double, tt::extents<tt::dyn, 3>>& b) { a = b; }
+// twin:
+void mixed_extents(tt::fixed<double, 2, 2>& a, const tt::tensor<double, tt::extents<tt::dyn, 2>>& b) { a = b; }

@@ -1,5 +1,6 @@
 // What the contract of the transforms refuses at compile time, by rule. Format: tools/check_compile_fail.py.
 #include <ttensor/all.hpp>
+#include <memory>
 #include <ttensor/num/complex.hpp>
 namespace tt = ttensor;
 using namespace ttensor;
@@ -250,3 +251,11 @@ auto sums(const tt::tensor<double, 1>& xs) { return tt::scan([](const auto& c, c
 auto root(double a) { return tt::while_loop(a, [](const auto& x) { return x > 2; }, [](const auto& x) { return sqrt(x); }); }
 // twin:
 auto root(double a) { return tt::while_loop([](const auto& x) { return x > 2; }, [](const auto& x) { return sqrt(x); }, a); }
+
+// case: pullback_of_a_function_that_moves_only
+// expect: a pullback keeps a copy of the function
+struct moves_only { std::unique_ptr<double> p; auto operator()(const auto& x) const { return x * *p; } };
+auto of_moved(moves_only f) { return ttensor::vjp(f, 2.0).y; }
+// twin:
+struct moves_only { std::shared_ptr<double> p; auto operator()(const auto& x) const { return x * *p; } };
+auto of_moved(moves_only f) { return ttensor::vjp(f, 2.0).y; }

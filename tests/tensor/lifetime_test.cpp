@@ -398,6 +398,12 @@ TEST_CASE("a view that was moved from is written no more; swap exchanges element
   CHECK(m(0, 0) == 4);
   CHECK(m(1, 1) == 1);
   CHECK_THROWS_AS(swap(m(0), m(0)(tt::range(0, 1))), tt::shape_error);
+  vec x{1, 2}, y{3, 4, 5};
+  std::swap(x, y);
+  swap(x, y);
+  swap(x, y);
+  CHECK(x.size() == 3);  // three times
+  CHECK(y(1) == 2);
 }
 TEST_CASE("a reference to an element is a value that lives as long") {
   vec x{5, 2}, y{7, 8};

@@ -233,6 +233,21 @@ TEST_CASE_TEMPLATE("numeric_limits of scalars of a transform are those of the el
   CHECK(is(L::quiet_NaN(), E::quiet_NaN()));
   CHECK(is(L::denorm_min(), E::denorm_min()));
 }
+template <class T> void exchange(T& a, T& b) { swap(a, b); }  // by argument-dependent lookup alone
+TEST_CASE("swap in code of any scalar") {
+  const auto second = [](const auto& x) {
+    auto a = x * 1.0, b = x * 3.0;
+    exchange(a, b);
+    using std::swap;
+    swap(a, b);
+    std::swap(a, b);
+    return a;
+  };
+  CHECK(tt::grad(second)(2.0) == 3);
+  CHECK(tt::jvp(second, 2.0, 1.0).y_dot == 3);
+  CHECK(tt::vmap(second)(tt::tensor<double, 1>{1, 2})(1) == 6);
+  CHECK(tt::grad(tt::grad(second))(2.0) == 0);
+}
 TEST_CASE("numeric_limits in code of any scalar") {
   const auto smallest = [](const auto& x) {  // a search that starts from infinity
     using S = std::remove_cvref_t<decltype(x)>;

@@ -50,6 +50,12 @@ template <auto Shape> constexpr bool all_dynamic() {
     if (extent_of<Shape>(d) != dyn) return false;
   return true;
 }
+/// Whether the types allow two arrays to have one shape.
+template <auto A, auto B> constexpr bool may_be_equal() {
+  bool yes = rank_of<A>() == rank_of<B>();
+  for (int d = 0; d < rank_of<A>() && yes; ++d) yes = extent_of<A>(d) == extent_of<B>(d) || extent_of<A>(d) == dyn || extent_of<B>(d) == dyn;
+  return yes;
+}
 template <auto Shape> constexpr dims<rank_of<Shape>()> static_dims() {  // dynamic extents as 0
   dims<rank_of<Shape>()> e{};
   for (int d = 0; d < rank_of<Shape>(); ++d) e[d] = extent_of<Shape>(d) == dyn ? 0 : extent_of<Shape>(d);

@@ -29,6 +29,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
   }
   template <class E> requires(expression<E> || (array_object<E> && !std::is_same_v<std::remove_cvref_t<E>, tensor>)) tensor& operator=(const E& e) {
     static_assert(rank_v<E> == R, "ttensor: a fixed tensor is assigned from an expression of the same rank");
+    if constexpr (requires { E::shape_parameter; }) static_assert(shape::may_be_equal<Shape, E::shape_parameter>(), "ttensor: the extents of a fixed tensor differ from those of the array that it is assigned from");
     if constexpr (expression<E> && std::is_same_v<scalar_t<E>, T> && fills<E>()) return take(e);
     else if constexpr (array_object<E> && std::is_same_v<scalar_t<E>, T> && requires { e.elements().data(); }) return copy(e.map(), e.elements().data());
     else return take(tensor_detail::as_elem<T>(e));

@@ -147,6 +147,12 @@ template <class A, class B, class C> requires(operand<A> || operand<B> || operan
 template <function_operand_or_floating X> TTENSOR_INLINE auto leaky_relu(X&& x, double slope = 0.01) { return apply<leaky_relu_op>(static_cast<X&&>(x), slope); }
 template <function_operand_or_floating X> TTENSOR_INLINE auto elu(X&& x, double alpha = 1) { return apply<elu_op>(static_cast<X&&>(x), alpha); }
 template <class A> requires(scalar_kind<A> || short_float<A>) TTENSOR_INLINE auto fabs(const A& a) { return apply<abs_op>(a); }
+/// Exchanges two tensors or scalars of a kind, found without `using std::swap` too. (Elements and views have one each.)
+template <class A> requires(scalar_kind<A> || (array_object<A> && std::is_move_assignable_v<A>)) void swap(A& a, A& b) noexcept {
+  A t(static_cast<A&&>(a));
+  a = static_cast<A&&>(b);
+  b = static_cast<A&&>(t);
+}
 // max and min of two scalars of a kind, also where `using std::max` competes; of an array they are reductions
 template <class A> concept one_value = scalar_kind<A> || element_proxy<A> || short_float<A>;
 template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto max(const A& a, const B& b) { return apply<maximum_op>(a, b); }

@@ -178,6 +178,7 @@ template <class F> struct checkpoint_function {
     if constexpr (!has_var_v<C>) {
       return R(tree::evaluate_all(f(a...)));
     } else {
+      static_assert(std::is_copy_constructible_v<F>, "ttensor: checkpoint keeps a copy of its function, and this one can only be moved; let it hold a shared_ptr");
       using Key = reelem_t<ad::taped_t<C>, double>;
       static_assert(tree::nothing_left_behind_v<Key, R>);
       tape* t = tapes::current<Key>;

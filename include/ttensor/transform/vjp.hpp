@@ -106,6 +106,7 @@ template <bool Aux, class C, class R, class... A> auto looked_at() {  // the typ
   return answer<Aux>(level_detail::fake<on_probe_t<P, R>>(), probe_pullback<G>{});
 }
 template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
+  static_assert(std::is_copy_constructible_v<F>, "ttensor: a pullback keeps a copy of the function, and this one can only be moved; pass [&f](const auto&... x) { return f(x...); } while f lives");
   static_assert(sizeof...(A) > 0, "ttensor: vjp needs at least one argument, in the call that takes f: vjp(f, x...)");
   static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
                 "ttensor: vjp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
