@@ -355,3 +355,15 @@ void other_extents(tt::fixed<double, 2>& a, const tt::fixed<double, 2>& b) { a =
 void mixed_extents(tt::fixed<double, 2, 2>& a, const tt::tensor<double, tt::extents<tt::dyn, 3>>& b) { a = b; }
 // twin:
 void mixed_extents(tt::fixed<double, 2, 2>& a, const tt::tensor<double, tt::extents<tt::dyn, 2>>& b) { a = b; }
+
+// case: extent_and_value
+// expect: use of deleted function|call to deleted constructor
+auto extent_and_value() { return tt::tensor<double, 1>(1000, 1.0); }
+// twin:
+auto extent_and_value() { return tt::tensor<double, 1>(tt::full({1000}, 1.0)); }
+
+// case: more_extents_than_axes
+// expect: use of deleted function|call to deleted constructor
+auto more_extents() { return tt::tensor<double, 1>(2, 3); }
+// twin:
+auto more_extents() { return tt::tensor<double, 2>(2, 3); }

@@ -259,3 +259,9 @@ auto of_moved(moves_only f) { return ttensor::vjp(f, 2.0).y; }
 // twin:
 struct moves_only { std::shared_ptr<double> p; auto operator()(const auto& x) const { return x * *p; } };
 auto of_moved(moves_only f) { return ttensor::vjp(f, 2.0).y; }
+
+// case: mutable_body_of_a_loop
+// expect: a transform or a loop was given does not take these arguments
+auto counting(double x) { return ttensor::for_loop(3, [n = 0](int, const auto& t) mutable { return t + n++; }, x); }
+// twin:
+auto counting(double x) { return ttensor::for_loop(3, [n = 0](int i, const auto& t) { return t + n + i; }, x); }

@@ -158,6 +158,9 @@ TEST_CASE("tangents, cotangents, rules") {
   const auto square = [](const auto& t) { return t * t; };
   const auto first = [](const auto& t) { return t[0] * 2.0; };
   CHECK(text<tt::shape_error>([&] { tt::vjp(square, x).pull(two); }) == "[vjp] shape (3,) and cotangent shape (2,) differ; give it the same shape [TT-S08]");
+  CHECK(text<tt::shape_error>([&] { tt::vhp([](const auto& t) { return sum(t * t * t); }, tt::tensor<double, 1>{1, 2, 3}, two); }) == "[vhp] shape (3,) and vector shape (2,) differ; give it the same shape [TT-S08]");
+  CHECK(text<tt::shape_error>([&] { tt::linear_transpose(square, tt::tensor<double, 1>{1, 2, 3})(two); }) ==
+        "[linear_transpose] shape (3,) and cotangent shape (2,) differ; give it the same shape [TT-S08]");
   CHECK(text<tt::shape_error>([&] { tt::jvp(first, std::vector<double>{1, 2}, std::vector<double>{1}); }) == "[jvp] a tree with 2 parts has a tangent with 1; give one for each part [TT-S10]");
   const auto short_tangent = tt::custom_jvp([](const auto& t) { return tt::eval(t * t); }, [&](const auto& t, const auto&) { return std::pair{tt::eval(t * t), two}; });
   CHECK(text<tt::shape_error>([&] { tt::jvp(short_tangent, x, x); }) == "[custom_jvp] the rule's tangent has shape (2,) and its value (3,) [TT-S15]");

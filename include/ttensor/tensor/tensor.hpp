@@ -175,6 +175,8 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     check_static();
     allocate_zero();
   }
+  template <class... I> requires(sizeof...(I) > 1 && (any_scalar<I> && ...) && !(sizeof...(I) == R && (shape::is_index_v<I> && ...)))
+  explicit tensor(I... as_many_extents_as_axes) = delete;  // integers; full({n, m}, value) fills, braces {1.0, 2.0} are elements
   explicit tensor(const dims<R>& e) requires(R > 0) : extent_(e) {
     check_static();
     allocate_zero();

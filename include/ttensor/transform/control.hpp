@@ -281,6 +281,7 @@ template <class I, class... F, class... X> auto switch_(const I& i, const std::t
 template <class N, class B, class S> auto for_loop(N n, const B& body, const S& state) {
   static_assert(control::may_be_called_v<B>, "ttensor: for_loop(n, body, state): the function stands second, body(i, state)");
   static_assert(std::is_integral_v<N>, "ttensor: the number of trips of for_loop is an integer; use while_loop for a number that depends on values");
+  [[maybe_unused]] constexpr bool callable = level_detail::check_call<B, N, tree::evaluated_t<S>>();
   using T = typename control::fixed_point<control::for_step<N, B>, tree::evaluated_t<S>>::type;
   T s = tree::lift<T>(tree::evaluated_t<S>(tree::evaluate_all(state)));
   for (N i = 0; i < n; ++i) {
@@ -296,6 +297,7 @@ template <class B, class S, class X> auto scan(const B& body, const S& carry, co
   static_assert(control::may_be_called_v<B>, "ttensor: scan(body, carry, xs): the function stands first, body(carry, x)");
   const tree::evaluated_t<X> xs = tree::evaluate_all(inputs);
   using Slice = control::slice_of_t<tree::evaluated_t<X>>;
+  [[maybe_unused]] constexpr bool callable = level_detail::check_call<B, tree::evaluated_t<S>, Slice>();
   using Step = control::scan_step<B, Slice>;
   using T = typename control::fixed_point<Step, tree::evaluated_t<S>>::type;
   using Y = typename Step::template output<T>;
@@ -332,6 +334,7 @@ namespace control {
 }
 template <bool Bounded, class C, class B, class S> auto while_run(const C& continue_if, const B& body, const S& state, index_t bound) {
   static_assert(may_be_called_v<C> && may_be_called_v<B>, "ttensor: while_loop(continue_if, body, state): the functions stand first, continue_if(state) and body(state)");
+  [[maybe_unused]] constexpr bool callable = level_detail::check_call<C, tree::evaluated_t<S>>() && level_detail::check_call<B, tree::evaluated_t<S>>();
   using Step = while_step<C, B>;
   using T = typename fixed_point<Step, tree::evaluated_t<S>>::type;
   static_assert(Bounded || !has_var_v<tree::chain_t<T>>,

@@ -153,10 +153,10 @@ template <class Forced> struct above {  // scalars that hold the levels named by
 /// The sentence for a function that does not take what a transform passes.
 template <class F, class... W> constexpr bool check_call() {
   constexpr bool callable = requires { std::declval<const F&>()(std::declval<const W&>()...); };
-  static_assert(callable, "ttensor: the function that a transform was given does not take these arguments: one parameter for each, const auto& "
+  static_assert(callable, "ttensor: the function that a transform or a loop was given does not take these arguments: one parameter for each, const auto& "
                           "(inside a transform the scalar is not double, and the key not rng), and not a mutable lambda; or its body has an error, said beside this one");
   if constexpr (callable) {
-    static_assert(!std::is_void_v<decltype(std::declval<const F&>()(std::declval<const W&>()...))>, "ttensor: the function that a transform was given returns nothing");
+    static_assert(!std::is_void_v<decltype(std::declval<const F&>()(std::declval<const W&>()...))>, "ttensor: the function that a transform or a loop was given returns nothing");
     // Never called. A body whose type is declared (`-> T`) is compiled for this only, and what it captures must fit into that type.
     if (false) static_cast<void>(fake<const F&>()(fake<const W&>()...));
   }

@@ -163,6 +163,6 @@ template <class F, class... X> auto linearize(const F& f, const X&... options_x)
 
 /// The transpose of a linear function: linear_transpose(f, x...)(ct) = A^T ct where f(x) = A x; a tuple when there are several
 /// arguments. x... give the shapes; that f is linear is not checked (else: the transpose of its derivative at x). Of complex numbers: the conjugate transpose.
-template <class F, class... X> auto linear_transpose(const F& f, const X&... options_x) { return vjp(f, options_x...).pull; }
+template <class F, class... X> auto linear_transpose(const F& f, const X&... options_x) { return vjp(f, options::of_transpose{}, options_x...).pull; }
 
 TTENSOR_END

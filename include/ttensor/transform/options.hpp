@@ -30,6 +30,8 @@ struct no_tangent {
 namespace options {
 struct of_jacobian {};  // a vjp that belongs to a Jacobian, for its messages
 struct of_hvp {};       // a jvp that belongs to hvp, for its messages
+struct of_vhp {};       // a vjp of vhp
+struct of_transpose {};  // a vjp of linear_transpose
 struct of_hessian {     // a grad that belongs to hessian: of a result that is no scalar the Jacobian
   template <int... N, class F, class... O, class... A> static auto jacobian(const F& f, type_list<O...>, const A&... a);
 };
@@ -37,6 +39,8 @@ template <class T> inline constexpr bool is_option_v = false;
 template <> inline constexpr bool is_option_v<of_hessian> = true;
 template <> inline constexpr bool is_option_v<of_jacobian> = true;
 template <> inline constexpr bool is_option_v<of_hvp> = true;
+template <> inline constexpr bool is_option_v<of_vhp> = true;
+template <> inline constexpr bool is_option_v<of_transpose> = true;
 template <> inline constexpr bool is_option_v<has_aux_t> = true;
 template <> inline constexpr bool is_option_v<allow_int_t> = true;
 template <> inline constexpr bool is_option_v<strict_t> = true;

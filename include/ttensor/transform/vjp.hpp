@@ -15,8 +15,9 @@ template <class Y, class P, class X> struct vjp_result_aux {
   X aux;
 };
 namespace vjp_detail {
-struct names {
-  static constexpr const char *name = "vjp", *what = "cotangent", *id = "TT-S08";
+template <class... O> struct names {
+  static constexpr const char *name = options::has<options::of_vhp, O...> ? "vhp" : options::has<options::of_transpose, O...> ? "linear_transpose" : options::has<options::of_jacobian, O...> ? "jacobian" : "vjp",
+                              *what = options::has<options::of_vhp, O...> ? "vector" : "cotangent", *id = "TT-S08";
 };
 template <class P, class... A> auto looked_at_gradient() {
   if constexpr (sizeof...(A) == 1) return level_detail::fake<on_probe_t<P, at_t<0, type_list<A...>>>>();
@@ -48,7 +49,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
     tree::for_each(reverse_detail::check_leaf<C>{*tape_}, *y_);
     l.close();
     if constexpr (options::has<strict_t, O...>)
-      ttensor::spread([&](const auto&... x) { reverse_detail::require_dependence(options::has<options::of_jacobian, O...> ? "jacobian" : "vjp", *tape_, result(), x...); }, *tape_->w);
+      ttensor::spread([&](const auto&... x) { reverse_detail::require_dependence(vjp_detail::names<O...>::name, *tape_, result(), x...); }, *tape_->w);
   }
   auto value() const { return stripped(result()); }
   auto aux() const { return stripped(tree::part<1>(*y_)); }
@@ -62,7 +63,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
       return std::apply([&](const auto&... a) { return pullback<join_chain_t<double, C, T>, F, type_list<O...>, A...>(tape_->f, a...)(ct); }, a_);
     } else {
       static_assert(std::is_same_v<reelem_t<join_chain_t<double, C, T>, double>, reelem_t<C, double>>);  // T may be of another transform: refused there
-      tree::require_like<vjp_detail::names>(result(), ct);
+      tree::require_like<vjp_detail::names<O...>>(result(), ct);
       const transform_detail::turns::turn mine(tape_->sweeping);
       tape_->clear_adjoints();
       tree::for_each(reverse_detail::seed_leaf{*tape_}, result(), ct);
@@ -169,9 +170,9 @@ template <class F, class... X> auto vhp(const F& f, const X&... x_v_options) {
   return options::point_and_direction([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
     options::refuse_aux<O...>();
     if constexpr (vjp_detail::takes_list<F, std::remove_cvref_t<decltype(x)>>)
-      return std::apply([&](const auto&... a) { return vjp(vjp_detail::gradients<O...>(f, x), O{}..., a...).pull(v); }, x);
+      return std::apply([&](const auto&... a) { return vjp(vjp_detail::gradients<O...>(f, x), options::of_vhp{}, O{}..., a...).pull(v); }, x);
     else
-      return vjp(grad(f, O{}...), O{}..., x).pull(v);
+      return vjp(grad(f, O{}...), options::of_vhp{}, O{}..., x).pull(v);
   }, x_v_options...);
 }
 
