@@ -138,6 +138,13 @@ auto no_tree(const vector& v) { return jacrev([](const auto& t) { return with_co
 template <class T> struct with_constructor { T a, b; };
 auto no_tree(const vector& v) { return jacrev([](const auto& t) { return with_constructor{t(0) * 2.0, t(1) * 3.0}; })(v); }
 
+// case: result_of_a_class_with_a_length
+// expect: holds its numbers or arrays and is no tree
+template <class T, int N> struct with_length { T v[N]; };
+auto of_length(const vector& v) { return vjp([](const auto& t) { return with_length<scalar_t<decltype(t)>, 2>{{t(0), t(1)}}; }, v).y; }
+// twin:
+auto of_length(const vector& v) { return vjp([](const auto& t) { return std::array<scalar_t<decltype(t)>, 2>{t(0), t(1)}; }, v).y; }
+
 // case: result_of_a_checkpoint_that_is_no_tree
 // expect: holds its numbers or arrays and is no tree
 template <class T> struct kept_pair { T a, b; kept_pair(T x, T y) : a(x), b(y) {} };

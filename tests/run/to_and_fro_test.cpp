@@ -23,7 +23,7 @@ template <class T, class Run, class ByHand> void both_ways(index_t n, bool turns
   CAPTURE(n);
   tt::run::direction.backwards = false;
   for (const bool backwards : {turns, false}) {
-    const tt::tensor<T, 1> y = run();
+    const auto y = run();
     CHECK(tt::run::direction.backwards == backwards);
     REQUIRE(y.size() == n);
     index_t wrong = 0;
@@ -57,13 +57,15 @@ TEST_CASE("many axes, and more operators than fit the short loop") {
   const tt::tensor<double, 2> a = reshape(counted<double>(300 * 400, 3), 300, 400), b = reshape(counted<double>(300 * 400, 5), 300, 400);
   const double* p = a.data();
   const double* q = b.data();
-  auto run = [&] {
-    const tt::tensor<double, 2> y = (((((a + b) * a - b) * 2.0 + a) * 0.5 - 3.0) * b + a * b - 1.0) * 0.25 + (a - b) * (a + 0.125) - b * 0.5 + (a * 0.75 - 1.5) * b;
-    return tt::tensor<double, 1>(reshape(y, 300 * 400));
-  };
-  both_ways<double>(300 * 400, true, run, [&](index_t i) {  // small multiples of powers of two: exact
+  tt::tensor<double, 2> y(300, 400);
+  auto by_hand = [&](index_t i) {  // small multiples of powers of two: exact
     return (((((p[i] + q[i]) * p[i] - q[i]) * 2.0 + p[i]) * 0.5 - 3.0) * q[i] + p[i] * q[i] - 1.0) * 0.25 + (p[i] - q[i]) * (p[i] + 0.125) - q[i] * 0.5 + (p[i] * 0.75 - 1.5) * q[i];
-  });
+  };
+  auto statement = [&] { return (((((a + b) * a - b) * 2.0 + a) * 0.5 - 3.0) * b + a * b - 1.0) * 0.25 + (a - b) * (a + 0.125) - b * 0.5 + (a * 0.75 - 1.5) * b; };
+  both_ways<double>(300 * 400, true, [&] { return y = statement(), y; }, by_hand);
+  both_ways<double>(300 * 400, true, [&] { return tt::tensor<double, 2>(statement()); }, by_hand);  // into fresh memory
+  both_ways<double>(300 * 400, true, [&] { return y = a * b + a, y; }, [&](index_t i) { return p[i] * q[i] + p[i]; });
+  both_ways<double>(300 * 400, true, [&] { return tt::tensor<double, 2>(a * b + a); }, [&](index_t i) { return p[i] * q[i] + p[i]; });
 }
 TEST_CASE("sums") {
   for (const index_t n : {3 * 65536 + 17, 100003}) {

@@ -1,7 +1,7 @@
 // The driver of a nest: makes it ready, cuts it into pieces for threads, and walks every piece. Sums add pieces of another kind (sums.hpp).
 #pragma once
+#include "nest.hpp"
 #include "threads.hpp"
-#include "to_and_fro.hpp"
 
 TTENSOR_BEGIN
 namespace run {

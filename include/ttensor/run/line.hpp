@@ -1,6 +1,6 @@
 // One axis, without a nest: what statements over one axis compile where threads are off. The same results as the drivers'.
 #pragma once
-#include "to_and_fro.hpp"
+#include "nest.hpp"
 
 TTENSOR_BEGIN
 namespace run {

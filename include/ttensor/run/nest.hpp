@@ -4,24 +4,13 @@
 #include <cstring>
 #include "../mem/pool.hpp"
 #include "../shape/extents.hpp"
+#include "row.hpp"
 #include "transpose.hpp"
 
 TTENSOR_BEGIN
 namespace run {
 
-inline constexpr int max_rank = 12;       // batch axes included
-inline constexpr int max_planes = 256;    // of one statement
-
-/// Where a kernel reads or writes: step is the bytes from one pack to the next, 0 for a repeated element.
-struct cursor {
-  char* ptr;
-  index_t step;
-};
-/// Runs `rows` rows of `n` elements, each `down` bytes after the one before (one per cursor, unused for a single row);
-/// cursors: outputs first, then inputs. The kernel repeats broadcast elements itself.
-using rows_kernel = void (*)(const cursor* c, index_t n, const index_t* down, index_t rows);
-/// Runs `n` elements; broadcast inputs point at a pack of repeated elements. `in_place`: an output is also an input.
-using kernel = void (*)(const cursor* c, index_t n, bool in_place);
+inline constexpr int max_rank = 12;  // batch axes included
 
 enum class access : unsigned char { input, output, uniform, ignored };  // ignored: an output that nobody wants
 struct nest_plane {
@@ -217,6 +206,7 @@ class walker {
       same_[p] = strided ? first_at(p) : p;
     }
     const index_t width = extent[in], height = in > 0 ? extent[in - 1] : 1;
+    if (in == 0 && !strided && !accumulates_ && !s_.overlapping && rows_kernel_) return run_to_and_fro(rows_kernel_, c_, s_.planes, s_.lanes, width);
     index_t index[max_rank]{};
     for (;;) {
       strided ? tiles(width, height, across) : call(c_, width, down_, height);

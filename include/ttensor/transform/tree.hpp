@@ -81,6 +81,7 @@ template <class Level, class T> constexpr bool is_or_hides() {
   else return hides_v<Level, T>;
 }
 template <class Level, template <class...> class X, class... P> requires(!is_keys_v<X<P...>>) inline constexpr bool hides_v<Level, X<P...>> = (is_or_hides<Level, std::remove_cvref_t<P>>() || ...);
+template <class Level, template <class, auto...> class X, class S, auto... N> requires(sizeof...(N) > 0) inline constexpr bool hides_v<Level, X<S, N...>> = is_or_hides<Level, S>();
 template <class M, class T> constexpr bool leaves_nothing_behind() {
   if constexpr (requires { typename M::leaving; } && !scalar_kind<T> && !array_like<T>)
     static_assert(!hides_v<typename M::leaving, T>, "ttensor: a transformed function returns something that holds its numbers or arrays and is no tree, so that their derivatives "

@@ -1,11 +1,24 @@
-// Where long loops begin. Operands that together fit into the last cache but into none before it are walked to and fro: every second loop of
-// a thread begins at the end, where the one before it stopped and what it used is still near. Pieces change their order and nothing else, so
-// no result depends on it.
+// A row: what kernels are called with, and where long rows begin. Operands that together fit into the last cache but into none before it are
+// walked to and fro: every second loop of a thread begins at the end, where the one before it stopped and what it used is still near. Pieces
+// change their order and nothing else, so no result depends on it.
 #pragma once
-#include "nest.hpp"
+#include "../base/meta.hpp"
 
 TTENSOR_BEGIN
 namespace run {
+
+inline constexpr int max_planes = 256;  // of one statement
+
+/// Where a kernel reads or writes: step is the bytes from one pack to the next, 0 for a repeated element.
+struct cursor {
+  char* ptr;
+  index_t step;
+};
+/// Runs `rows` rows of `n` elements, each `down` bytes after the one before (one per cursor, unused for a single row);
+/// cursors: outputs first, then inputs. The kernel repeats broadcast elements itself.
+using rows_kernel = void (*)(const cursor* c, index_t n, const index_t* down, index_t rows);
+/// Runs `n` elements; broadcast inputs point at a pack of repeated elements. `in_place`: an output is also an input.
+using kernel = void (*)(const cursor* c, index_t n, bool in_place);
 
 struct to_and_fro {
   static constexpr index_t least = index_t(1) << 19, most = index_t(1) << 24;  // bytes of all operands
