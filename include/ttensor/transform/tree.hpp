@@ -165,6 +165,7 @@ template <class T, int I> using field_t = std::remove_cvref_t<decltype(field<I>(
 /// A field of an aggregate is static when its type does not change with the aggregate's scalar (`double rate`).
 template <class T, int I> inline constexpr bool is_static_field_v = is_aggregate_tree_v<T> && std::is_same_v<field_t<T, I>, field_t<rebind_t<marked_scalar, T>, I>>;
 
+template <class T> concept takes_no_value = requires { T{}; };  // not where a field is a reference
 template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, const A& a);
 template <std::size_t I, class F, class... T> void for_each_element(F& f, T&... t);
 template <class Struct, int I, class F, class... T> void for_each_field(F& f, T&... t);
@@ -194,7 +195,7 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
     }
   } else if constexpr (is_aggregate_tree_v<In> || is_record_v<In>) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
-      static_assert(!(std::is_default_constructible_v<field_t<In, I>> && ...) || requires { In{}; }, "ttensor: an aggregate in a tree has a field that is a reference; make it a value");
+      static_assert(!(std::is_default_constructible_v<field_t<In, I>> && ...) || takes_no_value<In>, "ttensor: an aggregate in a tree has a field that is a reference; make it a value");
       return Out{map_field<In, field_t<Out, I>, I>(f, field<I>(in))...};
     }(std::make_integer_sequence<int, field_count<In>()>{});
   } else {
