@@ -123,7 +123,7 @@ template <class T> struct pointing { double* p; T x; };
 double pointed(pointing<double>& w) { return grad([](const auto& q) { return q.x * *q.p; })(w).x; }
 
 // case: field_that_is_a_reference
-// expect: has a field that is a reference
+// expect: has a field that is a reference or
 template <class T> struct referring { const tensor<T, 1>& r; T x; };
 double referred(const vector& v) { return grad([](const auto& q) { return sum(q.r) * q.x; })(referring<double>{v, 2.0}).x; }
 // twin:

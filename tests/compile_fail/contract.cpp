@@ -253,7 +253,7 @@ auto root(double a) { return tt::while_loop(a, [](const auto& x) { return x > 2;
 auto root(double a) { return tt::while_loop([](const auto& x) { return x > 2; }, [](const auto& x) { return sqrt(x); }, a); }
 
 // case: pullback_of_a_function_that_moves_only
-// expect: a pullback keeps a copy of the function
+// expect: keep a copy of the function
 struct moves_only { std::unique_ptr<double> p; auto operator()(const auto& x) const { return x * *p; } };
 auto of_moved(moves_only f) { return ttensor::vjp(f, 2.0).y; }
 // twin:
@@ -265,3 +265,11 @@ auto of_moved(moves_only f) { return ttensor::vjp(f, 2.0).y; }
 auto counting(double x) { return ttensor::for_loop(3, [n = 0](int, const auto& t) mutable { return t + n++; }, x); }
 // twin:
 auto counting(double x) { return ttensor::for_loop(3, [n = 0](int i, const auto& t) { return t + n + i; }, x); }
+
+// case: checkpoint_of_a_function_that_moves_only
+// expect: checkpoint keeps a copy of its function
+struct kept_by_one { std::unique_ptr<double> p; auto operator()(const auto& x) const { return x * *p; } };
+double checkpointed(double x) { return ttensor::grad(ttensor::checkpoint(kept_by_one{std::make_unique<double>(2.0)}))(x); }
+// twin:
+struct kept_by_one { std::shared_ptr<double> p; auto operator()(const auto& x) const { return x * *p; } };
+double checkpointed(double x) { return ttensor::grad(ttensor::checkpoint(kept_by_one{std::make_shared<double>(2.0)}))(x); }

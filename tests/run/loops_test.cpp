@@ -354,3 +354,10 @@ TEST_CASE_TEMPLATE("complex numbers with tensor.hpp alone, where <complex> came 
     CHECK(total == want);
   }
 }
+TEST_CASE("lerp rounds its product by itself, as the statement does") {  // contracted, these would differ by 200 units in the last place
+  tt::tensor<double, 1> x(9);
+  for (index_t i = 0; i < 9; ++i) x(i) = -0.857 - 1e-4 * static_cast<double>(i);
+  CHECK(tt::all(lerp(x, 2.0, 0.3) == x + 0.3 * (2.0 - x)));
+  const auto f = tt::to<float>(x);
+  CHECK(tt::all(lerp(f, 2.0f, 0.3f) == f + 0.3f * (2.0f - f)));
+}

@@ -5,7 +5,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
-#include <ttensor/tensor.hpp>
+#include <ttensor/transform.hpp>
 
 namespace tt = ttensor;
 using tt::index_t;
@@ -21,10 +21,10 @@ template <class T> tt::tensor<T, 1> counted(index_t n, index_t step) {
 /// run() from a known direction, twice: backwards if `turns`, then forwards. Both give the bits of by_hand(i).
 template <class T, class Run, class ByHand> void both_ways(index_t n, bool turns, Run run, ByHand by_hand) {
   CAPTURE(n);
-  tt::run::direction.backwards = false;
+  tt::run::direction_here.backwards = false;
   for (const bool backwards : {turns, false}) {
     const auto y = run();
-    CHECK(tt::run::direction.backwards == backwards);
+    CHECK(tt::run::direction_here.backwards == backwards);
     REQUIRE(y.size() == n);
     index_t wrong = 0;
     for (index_t i = 0; i < n; ++i) {
@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("statements", T, std::int32_t, float, double, std::complex<do
     both_ways<T>(n, turns, [&] { return tt::tensor<T, 1>(a * b + c); }, [&](index_t i) { return a.data()[i] * b.data()[i] + c.data()[i]; });
     const tt::tensor<T, 1> one = {T(3)};  // stands still
     both_ways<T>(n, turns, [&] { return tt::tensor<T, 1>(a * one + b - c); }, [&](index_t i) { return a.data()[i] * T(3) + b.data()[i] - c.data()[i]; });
-    tt::run::direction.backwards = false;
+    tt::run::direction_here.backwards = false;
     tt::tensor<T, 1> x = a;
     x *= b;  // in place, once the copy is its own
     x = x + x * c + a;
@@ -72,25 +72,32 @@ TEST_CASE("sums") {
     const auto x = counted<double>(n, 3), z = counted<double>(n, 5);
     double exact = 0;
     for (index_t i = 0; i < n; ++i) exact += (x.data()[i] - z.data()[i]) * (x.data()[i] - z.data()[i]);
-    tt::run::direction.backwards = false;
+    tt::run::direction_here.backwards = false;
     const double back = sum((x - z) * (x - z));
-    CHECK(tt::run::direction.backwards);
+    CHECK(tt::run::direction_here.backwards);
     CHECK(back == exact);
     const tt::tensor<double, 1> u = x * 0.1, w = z * 0.3;  // rounded
-    const bool before = tt::run::direction.backwards;
+    const bool before = tt::run::direction_here.backwards;
     const double one = sum((u - w) * (u - w));
-    CHECK(tt::run::direction.backwards != before);
+    CHECK(tt::run::direction_here.backwards != before);
     CHECK(sum((u - w) * (u - w)) == one);
   }
 }
+TEST_CASE("gradients by overlapping views beside a number's: one order of additions") {
+  const index_t n = 40000;
+  const tt::tensor<double, 1> x = tt::ones<double>(n), a = tt::full<double>({n - 2}, 1e16), b = tt::ones<double>(n - 2), c = -a;
+  const auto f = [&](const auto& s, const auto& t) { return sum(s * (t(tt::range(0, n - 2)) * a + t(tt::range(1, n - 1)) * b + t(tt::range(2, n)) * c)); };
+  const tt::tensor<double, 1> first = std::get<1>(tt::grad<0, 1>(f)(1.0, x));
+  for (int k = 0; k < 3; ++k) CHECK(tt::all(std::get<1>(tt::grad<0, 1>(f)(1.0, x)) == first));
+}
 TEST_CASE("what fits a near cache, or none, does not turn") {
-  tt::run::direction.backwards = false;
+  tt::run::direction_here.backwards = false;
   const auto few = tt::ones<float>(1000), many = tt::ones<float>(5 << 20);
   tt::tensor<float, 1> y;
   y = few * 2.0f;
-  CHECK(!tt::run::direction.backwards);
+  CHECK(!tt::run::direction_here.backwards);
   y = many * 2.0f;
-  CHECK(!tt::run::direction.backwards);
+  CHECK(!tt::run::direction_here.backwards);
   CHECK(sum(y) == float(index_t(10) << 20));
 }
 }  // namespace

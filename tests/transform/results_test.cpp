@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <memory>
 #include <new>
 #include <optional>
 #include <ttensor/all.hpp>
@@ -17,6 +18,15 @@ using mat = tt::tensor<double, 2>;
 namespace {
 bool same(const auto& a, const auto& b) { return a.shape() == b.shape() && tt::all(a == b); }
 template <class T> struct two { T x, y; };
+template <class T> struct box {  // no tree
+  T v;
+  explicit box(T t) : v(t) {}
+};
+template <class T> struct layer {
+  enum class kind { relu, tanh };
+  tt::tensor<T, 1> w;
+  kind k = kind::tanh;
+};
 const vec x{1, 2};
 const mat m{{1, 2}, {3, 4}, {5, 6}};
 
@@ -73,9 +83,26 @@ TEST_CASE("auxiliary output, arguments, checkpoints, loops") {
     const auto q = tt::checkpoint(squares)(t);
     return q[0] * q[1];
   })(x), vec{8, 4}));
+  const auto constant = tt::vmap([&](const auto& t) { return std::pair{t, two{x * 2.0, x * 3.0}}; })(m);  // a struct of expressions of what is not mapped
+  CHECK(same(constant.second.y, vec{3, 6}));
+  CHECK(same(tt::grad([](const auto& t) { return std::pair{sum(t), two{x(tt::range(0, 1)), x(tt::range(1, 2))}}; }, tt::has_aux)(x).aux.y, vec{2}));
   const auto ys = std::get<1>(tt::scan([](const auto& c, const auto& v) { return std::pair{c + v(0), std::array{v(0), v(1)}}; }, 0.0, m));
   CHECK(same(ys[1], vec{2, 4, 6}));
   CHECK(tt::for_loop(3, [](int, const auto& s) { return std::array{s[1] * 1.0, s[0] * 2.0}; }, std::array{m(0, 0), m(0, 1)})[0] == 4);
+}
+TEST_CASE("auxiliary output of an outer level in a class that is no tree, and fields whose type changes with the scalar but not their value") {
+  CHECK(tt::grad([](const auto& s) {
+    const auto in = tt::grad([&](const auto& t) { return std::pair{sum(t * t), box(s * 2.0)}; }, tt::has_aux)(x);
+    return in.aux.v * sum(in.grad);  // 2 s (2 + 4)
+  })(1.5) == 12);
+  CHECK(tt::grad([](const auto& s) {
+    const auto in = tt::grad([&](const auto& t) { return std::pair{sum(t * t), std::make_shared<std::remove_cvref_t<decltype(s)>>(s)}; }, tt::has_aux)(x);
+    return *in.aux * *in.aux;
+  })(1.5) == 3);
+  const layer<double> l{{1, 2}};
+  const auto g = tt::grad([](const auto& q) { return q.k == std::remove_cvref_t<decltype(q)>::kind::tanh ? sum(q.w * q.w) : sum(q.w); })(l);
+  CHECK(same(g.w, vec{2, 4}));
+  CHECK(g.k == layer<double>::kind::tanh);
 }
 TEST_CASE("mixed second derivatives where a first derivative is 0 by its rule") {
   const auto everywhere = [](const auto& f, const vec& at, const mat& expected) {
@@ -99,6 +126,15 @@ TEST_CASE("mixed second derivatives where a first derivative is 0 by its rule") 
     CHECK(tt::grad(tt::grad([](const auto& t) { return pow(t, 0.0); }))(at) == 0);
     CHECK(tt::grad(power)(vec{at, 0.0})(0) == 0);
   }
+  const vec exponents{0, 1, 2, 3};
+  const auto polynomial = [&](const auto& t) { return sum(pow(t, exponents)); };
+  for (const double at : {1e-200, 1e-160, 1e-110, 1e-70}) {
+    CHECK(tt::grad(tt::grad(polynomial))(at) == 2);
+    CHECK(tt::grad(tt::grad(tt::grad(polynomial)))(at) == 6);
+    CHECK(tt::jacfwd(tt::jacfwd(polynomial))(at) == 2);
+  }
+  const auto third = tt::jacrev(tt::hessian(power))(vec{2, 0});
+  CHECK(third(0, 0, 1) == -0.25);  // -1 / x^2
 }
 
 namespace {

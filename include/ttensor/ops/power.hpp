@@ -69,12 +69,17 @@ struct pow_op : elementwise<2> {
       return ops::in_float([](const auto& x, const auto& y) { return math::pow(x, y); }, V(a), V(b));
     }
   }
+  /// At y = 0 the rule y x^(y - 1) is 0, but no constant: d2/dxdy = 1 / x. A constant where its own derivatives are not finite: x 0, tiny, infinite or negative.
+  template <class A, class R> TTENSOR_HD TTENSOR_INLINE static constexpr auto where_x_is_ordinary(const A& x, const R& rule) {
+    const auto inverse = ops::over(1, x), square = ops::times(inverse, inverse), fourth = ops::times(square, square);
+    if constexpr (is_complex_value_v<A> || is_complex_value_v<R>) return ops::choose(ops::is_equal(ops::times(fourth, 0), 0), rule, 0);
+    else return ops::choose(ops::is_less(0, inverse), ops::choose(ops::is_less(fourth, std::numeric_limits<double>::infinity()), rule, 0), 0);
+  }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& x, const B& y, const Y& z) {
     const auto flat = ops::is_equal(y, 0);
     const auto at_zero = ops::is_equal(x, 0);  // another type where only one operand is mapped
-    const auto below = apply<pow_op>(x, ops::minus(y, 1));
-    const auto rule = ops::times(y, below);
-    const auto dx = ops::choose(flat, ops::choose(ops::is_equal(ops::times(below, 0), 0), rule, 0), rule);  // not a constant at y = 0: d2/dxdy = x^-1; 0 where that is not finite
+    const auto rule = ops::times(y, apply<pow_op>(x, ops::minus(y, 1)));
+    const auto dx = ops::choose(flat, where_x_is_ordinary(x, rule), rule);
     const auto slope = ops::times(z, apply<log_op>(ops::choose(at_zero, 1, x)));
     if constexpr (is_complex_value_v<A> || is_complex_value_v<B>) return grads{dx, ops::choose(at_zero, 0, slope)};
     else return grads{dx, ops::choose(at_zero, ops::choose(ops::is_less(y, 0), ops::minus(z), 0), slope)};

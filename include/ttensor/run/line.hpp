@@ -49,6 +49,7 @@ class line {
     for (int p = 0; p < planes_; ++p) any = any || far(p);
     return any;
   }
+  bool reduces() const { return rows_ && adds_; }
   bool far(int p) const { return plane_[p].stride[0] != 0 && plane_[p].stride[0] != 1; }
 
  private:
@@ -95,7 +96,8 @@ class line_sum {
     const index_t leaf = longest(n);
     index_t bytes = 0;
     for (int p = 0; p < planes_; ++p) bytes += plane_[p].stride[0] == 0 ? 0 : n * plane_[p].bytes;
-    if (n != 0) cut(ptr, n, leaf, leaf < n && direction.turn(bytes));
+    // Not backward loops, whose targets may be overlapping views of one adjoint: halves add to it in this order.
+    if (n != 0) cut(ptr, n, leaf, leaf < n && line_.reduces() && direction_here.turn(bytes));
   }
   /// The length of a piece, at most.
   index_t longest(index_t n) const {

@@ -23,10 +23,14 @@ using kernel = void (*)(const cursor* c, index_t n, bool in_place);
 struct to_and_fro {
   static constexpr index_t least = index_t(1) << 19, most = index_t(1) << 24;  // bytes of all operands
   bool backwards = false;
-  /// Whether a loop over so many bytes begins at the end.
-  bool turn(index_t bytes) { return bytes >= least && bytes <= most && (backwards = !backwards); }
+  /// Turns, if a loop over so many bytes does, and says whether it begins at the end.
+  bool turn(index_t bytes) {
+    if (bytes < least || bytes > most) return false;
+    backwards = !backwards;
+    return backwards;
+  }
 };
-inline constinit thread_local to_and_fro direction{};
+inline constinit thread_local to_and_fro direction_here{};
 /// One row of n elements whose planes are contiguous or stand still.
 void run_to_and_fro(rows_kernel k, const cursor* c, int planes, int lanes, index_t n);
 
@@ -34,7 +38,7 @@ void run_to_and_fro(rows_kernel k, const cursor* c, int planes, int lanes, index
 TTENSOR_BODY void run_to_and_fro(rows_kernel k, const cursor* c, int planes, int lanes, index_t n) {
   index_t bytes = 0;
   for (int p = 0; p < planes; ++p) bytes += n / lanes * c[p].step;
-  if (!direction.turn(bytes)) return k(c, n, nullptr, 1);
+  if (!direction_here.turn(bytes)) return k(c, n, nullptr, 1);
   constexpr index_t piece = 8192;  // whole packs
   for (index_t end = n; end > 0;) {
     const index_t first = (end - 1) / piece * piece;

@@ -148,7 +148,7 @@ template <function_operand_or_floating X> TTENSOR_INLINE auto leaky_relu(X&& x, 
 template <function_operand_or_floating X> TTENSOR_INLINE auto elu(X&& x, double alpha = 1) { return apply<elu_op>(static_cast<X&&>(x), alpha); }
 template <class A> requires(scalar_kind<A> || short_float<A>) TTENSOR_INLINE auto fabs(const A& a) { return apply<abs_op>(a); }
 /// Exchanges two tensors or scalars of a kind, found without `using std::swap` too. (Elements and views have one each.)
-template <class A> requires(scalar_kind<A> || (array_object<A> && std::is_move_assignable_v<A>)) void swap(A& a, A& b) noexcept {
+template <class A> requires(scalar_kind<A> || short_float<A> || (array_object<A> && std::is_move_assignable_v<A>)) void swap(A& a, A& b) {
   A t(static_cast<A&&>(a));
   a = static_cast<A&&>(b);
   b = static_cast<A&&>(t);

@@ -15,8 +15,7 @@ template <class T, class... A> constexpr int field_count() {  // the largest num
 }
 
 /// Reference to field I. An aggregate with a base class or a C array does not compile: its fields would be miscounted.
-template <int I, class T> constexpr auto& field(T& x) {
-  constexpr int n = field_count<std::remove_const_t<T>>();
+template <int I, class T, int n = field_count<std::remove_const_t<T>>()> constexpr auto& field(T& x) {
   static_assert(n > 0 && n <= 40, "ttensor: an aggregate in a tree must have 1 to 40 fields");
   if constexpr (n == 1) { auto& [a0] = x; return std::get<I>(std::tie(a0)); }
   else if constexpr (n == 2) { auto& [a0, a1] = x; return std::get<I>(std::tie(a0, a1)); }

@@ -166,7 +166,7 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
     TTENSOR_DUAL_CALL(tree::for_each(level_detail::returned{call, level_calls::name<dual<C>>}, y);)
     using R = std::remove_cvref_t<decltype(y)>;
     using Level = dual<C>;
-    using Y = tree::rebind_t<tree::without<Level>, R>;
+    using Y = tree::rebind_t<tree::result_without<Level>, R>;
     return jvp_result<Y, Y>{tree::map<Y>(value_part{}, y), tree::map<Y>(tangent_part<Level>{}, y)};
     }
   }

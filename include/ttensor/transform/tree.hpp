@@ -85,7 +85,7 @@ template <class Level, template <class, auto...> class X, class S, auto... N> re
 template <class M, class T> constexpr bool leaves_nothing_behind() {
   if constexpr (requires { typename M::leaving; } && !scalar_kind<T> && !array_like<T>)
     static_assert(!hides_v<typename M::leaving, T>, "ttensor: a transformed function returns something that holds its numbers or arrays and is no tree, so that their derivatives "
-                  "would be lost: return scalars, tensors, tuple, pair, array, vector or optional of them, or an aggregate whose only template parameter is its scalar");
+                  "would be lost: return scalars, tensors, tuple, pair, array, vector or optional of them, or an aggregate whose only template parameter is its scalar. (What was captured from an outer transform only: name it in closing_over)");
   return true;
 }
 /// M::map<S>: the new scalar of a leaf; M::rank_change: axes added to it (arrays of aggregates: to the stack). M::leaving, where there is one:
@@ -195,13 +195,14 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
     }
   } else if constexpr (is_aggregate_tree_v<In> || is_record_v<In>) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
-      static_assert(!(std::is_default_constructible_v<field_t<In, I>> && ...) || takes_no_value<In>, "ttensor: an aggregate in a tree has a field that is a reference; make it a value");
+      static_assert(!(std::is_default_constructible_v<field_t<In, I>> && ...) || takes_no_value<In>, "ttensor: an aggregate in a tree has a field that is a reference or has no implicit default constructor; make it a value that has one");
       return Out{map_field<In, field_t<Out, I>, I>(f, field<I>(in))...};
     }(std::make_integer_sequence<int, field_count<In>()>{});
   } else {
-    static_assert(std::is_same_v<In, Out>, "ttensor: a field of an aggregate changes with its scalar and is no tree: a pointer or a function of T, a smart pointer, a span. "
-                                           "Make it a tensor, a number, a tuple, pair, array, vector or optional of such");
-    return in;
+    constexpr bool converts = std::is_enum_v<Out> || std::is_constructible_v<Out, const In&>;  // no cast of what points
+    static_assert(converts, "ttensor: a field of an aggregate changes with its scalar and is no tree: a pointer or a function of T, a smart pointer, a span. "
+                            "Make it a tensor, a number, a tuple, pair, array, vector or optional of such");
+    if constexpr (converts) return static_cast<Out>(in);
   }
 }
 template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, const A& a) {
@@ -284,13 +285,14 @@ template <class C> struct lift_to {  // the chain C, nothing around it
 
 /// Removes the level K<C> from the leaves that have it; others stay.
 template <class Level> struct without {
-  using leaving = Level;
   static constexpr int rank_change = 0;
   template <class S> using map = std::conditional_t<std::is_same_v<reelem_t<S, double>, Level>, inner_t<S>, S>;
   template <class S> using scalar_of_struct = map<S>;
 };
+/// The same of what is differentiated, whatever its type. (Auxiliary output may be of any.)
+template <class Level> struct result_without : without<Level> { using leaving = Level; };
 /// True, or an error that says what of T, a result, would keep Level.
-template <class Level, class T> inline constexpr bool nothing_left_behind_v = sizeof(std::type_identity<rebind_t<without<Level>, T>>) != 0;
+template <class Level, class T> inline constexpr bool nothing_left_behind_v = sizeof(std::type_identity<rebind_t<result_without<Level>, T>>) != 0;
 /// Adds N axes in front of every leaf, integers too; with N = -1 a slice along the first axis.
 template <int N> struct more_axes {
   static constexpr int rank_change = N;
@@ -327,7 +329,8 @@ template <class T> evaluated_t<T> evaluate_all(T&& t) {
     for (const auto& x : t) out.push_back(evaluate_all(x));
     return out;
   } else
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return Out{evaluate_all(field<I>(t))...}; }(std::make_integer_sequence<int, field_count<D>()>{});
+    return [&]<int... I>(std::integer_sequence<int, I...>) { return Out{evaluate_all(field<I, const D, static_cast<int>(sizeof...(I))>(t))...}; }(
+        std::make_integer_sequence<int, field_count<Out>()>{});  // expressions cannot be made from nothing, so theirs cannot be counted
 }
 /// The same of an argument, which is not copied when it is evaluated already.
 template <class T> decltype(auto) as_evaluated(const T& t) {

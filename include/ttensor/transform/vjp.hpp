@@ -19,6 +19,10 @@ template <class... O> struct names {
   static constexpr const char *name = options::has<options::of_vhp, O...> ? "vhp" : options::has<options::of_transpose, O...> ? "linear_transpose" : options::has<options::of_jacobian, O...> ? "jacobian" : "vjp",
                               *what = options::has<options::of_vhp, O...> ? "vector" : "cotangent", *id = "TT-S08";
 };
+template <class F> constexpr bool copies() {
+  static_assert(std::is_copy_constructible_v<F>, "ttensor: vjp, hvp and vhp keep a copy of the function, and this one can only be moved; pass [&f](const auto&... x) { return f(x...); } while f lives");
+  return true;
+}
 template <class P, class... A> auto looked_at_gradient() {
   if constexpr (sizeof...(A) == 1) return level_detail::fake<on_probe_t<P, at_t<0, type_list<A...>>>>();
   else return level_detail::fake<std::tuple<on_probe_t<P, A>...>>();
@@ -51,7 +55,10 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
     if constexpr (options::has<strict_t, O...>)
       ttensor::spread([&](const auto&... x) { reverse_detail::require_dependence(vjp_detail::names<O...>::name, *tape_, result(), x...); }, *tape_->w);
   }
-  auto value() const { return stripped(result()); }
+  auto value() const {
+    static_assert(tree::nothing_left_behind_v<var<C>, std::remove_cvref_t<decltype(result())>>);
+    return stripped(result());
+  }
   auto aux() const { return stripped(tree::part<1>(*y_)); }
 
   template <class Ct> auto operator()(const Ct& cotangent) const {
@@ -107,7 +114,7 @@ template <bool Aux, class C, class R, class... A> auto looked_at() {  // the typ
   return answer<Aux>(level_detail::fake<on_probe_t<P, R>>(), probe_pullback<G>{});
 }
 template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
-  static_assert(std::is_copy_constructible_v<F>, "ttensor: a pullback keeps a copy of the function, and this one can only be moved; pass [&f](const auto&... x) { return f(x...); } while f lives");
+  static_assert(copies<F>());
   static_assert(sizeof...(A) > 0, "ttensor: vjp needs at least one argument, in the call that takes f: vjp(f, x...)");
   static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
                 "ttensor: vjp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
@@ -158,6 +165,7 @@ template <class... O, class F, class... T> auto gradients(const F& f, const std:
 /// Hessian times vector, forward over reverse: no matrix is built. Several arguments as tuples, as in jvp.
 template <class F, class... X> auto hvp(const F& f, const X&... x_v_options) {
   return options::point_and_direction([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
+    static_assert(vjp_detail::copies<F>());
     options::refuse_aux<O...>();
     const auto a = tree::evaluate_all(x);
     const auto t = tree::evaluate_all(v);
@@ -168,6 +176,7 @@ template <class F, class... X> auto hvp(const F& f, const X&... x_v_options) {
 /// Vector times Hessian, reverse over reverse. Several arguments as tuples, as in jvp.
 template <class F, class... X> auto vhp(const F& f, const X&... x_v_options) {
   return options::point_and_direction([&]<class... O>(type_list<O...>, const auto& x, const auto& v) {
+    static_assert(vjp_detail::copies<F>());
     options::refuse_aux<O...>();
     if constexpr (vjp_detail::takes_list<F, std::remove_cvref_t<decltype(x)>>)
       return std::apply([&](const auto&... a) { return vjp(vjp_detail::gradients<O...>(f, x), options::of_vhp{}, O{}..., a...).pull(v); }, x);

@@ -53,8 +53,6 @@ template <class Level, int Axis> struct outside {
   template <class S> using map = typename decltype(get<S>())::type;
   template <class S> using scalar_of_struct = map<S>;
 };
-/// The same of what f returned, whatever its type.
-template <class Level, int Axis> struct returned : outside<Level, Axis> { using leaving = Level; };
 
 // ---- values -------------------------------------------------------------------------------------------------------------
 /// The examples that run at once. One example of several, alone in its chunk, runs beside a copy of itself: a batch of one would
@@ -289,7 +287,7 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
           std::apply([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<batched<C>>}, x), ...); }, w);
           const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
           tree::for_each(level_detail::returned{call, level_calls::name<batched<C>>}, y);
-          using M = vmap_detail::returned<batched<C>, out>;
+          using M = vmap_detail::outside<batched<C>, out>;
           return tree::map<tree::rebind_t<M, std::remove_cvref_t<decltype(y)>>>(vmap_detail::join_leaf<batched<C>, out>{out == none ? part.examples : part.width()}, y);
         };
         auto y = some();
