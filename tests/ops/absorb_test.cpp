@@ -189,3 +189,34 @@ TEST_CASE("triangular_solve of a singular matrix, cholesky with an inf on the di
   CHECK(list(tt::jvp([](const auto& a) { return cholesky(a); }, p, mat{{0, 0}, {0, 0}}).y_dot) == L{0, 0, 0, 0});
   CHECK(list(tt::hvp([](const auto& a) { return cholesky(a)(0, 0); }, p, mat{{1, 0}, {0, 0}})) == L{-1.0 / 32, 0, 0, 0});
 }
+
+TEST_CASE("what was not selected does not reach the derivative, whatever stands around it") {
+  const tt::tensor<double, 1> below{-1.0};
+  const auto masked = [&](auto op) { return tt::grad([op](const auto& a) { return sum(where(a > 0.0, op(log(a), a), a)); })(below)(0); };
+  CHECK(masked([](const auto& l, const auto&) { return abs(l); }) == 1);
+  CHECK(masked([](const auto& l, const auto&) { return softplus(l); }) == 1);
+  CHECK(masked([](const auto& l, const auto&) { return logsigmoid(l); }) == 1);
+  CHECK(masked([](const auto& l, const auto& a) { return copysign(l, a); }) == 1);
+  // scalars: an infinite derivative around a selection
+  const auto reverse_and_forward = [](const auto& f, double at) {
+    CHECK(tt::grad(f)(at) == 0);
+    CHECK(tt::jvp(f, at, 1.0).y_dot == 0);
+    CHECK(tt::grad([&](const auto& x) { return f(x(0)); })(tt::tensor<double, 1>{at})(0) == 0);
+  };
+  reverse_and_forward([](const auto& b) { return sqrt(relu(b)); }, -3);
+  reverse_and_forward([](const auto& b) { return cbrt(relu(b)); }, -3);
+  reverse_and_forward([](const auto& b) { return sqrt(maximum(b, 0.0)); }, -3);
+  reverse_and_forward([](const auto& b) { return sqrt(clamp(b, 0.0, 1.0)); }, -3);
+  reverse_and_forward([](const auto& b) { return sqrt(where(b < 5.0, 0.0 * 1.0, b)); }, 3);
+  const auto g = tt::grad([](const auto& x) { return sqrt(where(x(0) < 5.0, x(0), x(1))); })(tt::tensor<double, 1>{0, 3});
+  CHECK(g(0) == std::numeric_limits<double>::infinity());
+  CHECK(g(1) == 0);
+  CHECK(tt::grad([](const auto& a) { return a * a; }, tt::strict)(0.0) == 0);  // 0, but not unused
+}
+TEST_CASE("the quotient in fmod and remainder is the one that was taken") {
+  CHECK(tt::grad([](const auto& s) { return fmod(1.0, s); })(0.1) == -9);  // 1 / 0.1 rounds to 10, fmod(1, 0.1) is 0.09999999999999995
+  CHECK(tt::grad([](const auto& s) { return remainder(1.0, s); })(0.1) == -9);
+  CHECK(tt::jvp([](const auto& s) { return fmod(tt::tensor<double, 1>{1, 7.5, -1}, s); }, tt::tensor<double, 1>{0.1, 2, 0.3}, tt::tensor<double, 1>{1, 1, 1}).y_dot(2) == 3);
+  CHECK(tt::grad([](const auto& s) { return remainder(7.5, s); })(-2.0) == 4);
+  CHECK(tt::grad([](const auto& s) { return remainder(-1.0, s); })(0.3) == 4);
+}

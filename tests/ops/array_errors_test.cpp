@@ -124,6 +124,12 @@ TEST_CASE("shapes: rows, assignments, views, what is not one element") {
         }) == "[assign] a compound assignment cannot change the shape (1,3) to (2,3); write x = x + y for a result of another shape [TT-S07]");
   CHECK(text<tt::shape_error>([&] { broadcast_to(a, {2, 4}); }) == "[broadcast_to] shape (2,3) does not broadcast to (2,4); extents must be equal or 1 [TT-S11]");
   CHECK(text<tt::shape_error>([&] { squeeze(a, -1); }) == "[squeeze] axis -1 has extent 3; only axes of extent 1 are removed [TT-S12]");
+  double one[2] = {1, 2};
+  auto repeated = tt::view(one, {3, 2}, {0, 1});
+  CHECK(sum(repeated) == 9);
+  CHECK(text<tt::shape_error>([&] { repeated = tt::ones<double>(3, 2); }) == "[assign] axis 0 of this view has stride 0: its elements are one, which a statement can't write several times; write that one [TT-S33]");
+  repeated(1) = 5.0;
+  CHECK(sum(repeated) == 30);
   CHECK(text<tt::shape_error>([&] { swap(a(0), a(0, tt::range(0, 2))); }) == "[swap] shapes differ: (3,) and (2,); exchange views of one shape [TT-S19]");
   CHECK(text<tt::shape_error>([&] { item(a); }) == "[item] an array of shape (2,3) has not one element; index it [TT-S32]");
   std::vector<double> five(5);

@@ -84,8 +84,13 @@ template <class X> struct scalar_pool final : tape::pool_base {
     ends.end_with(entry, pairs.size());
     return adjoint_ref::to(0, entry);
   }
+  /// by times a partial. A branch that was not selected has the partial 0, which takes no infinity that stands above it; NaN passes (strict looks for it).
+  TTENSOR_INLINE static X chained(const X& by, const X& partial) {
+    if constexpr (depth_v<X> == 0) return partial == X(0) && by == by ? X(0) : X(apply<absorb_op>(by, partial));
+    else return X(apply<absorb_op>(by, partial));
+  }
   TTENSOR_INLINE void scale(const X& by, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) pairs[i].partial = X(apply<absorb_op>(by, pairs[i].partial));
+    for (std::size_t i = first; i < last; ++i) pairs[i].partial = chained(by, pairs[i].partial);
   }
   /// Drops the entry of `v` if it is the newest of the tape and nobody has it.
   void discard(const tape& t, const var<X>& v) {
@@ -164,7 +169,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
       }
       if constexpr (depth_v<X> == 0)
         if (a == X(0)) continue;
-      for (std::size_t i = b; i < n; ++i) c.add(scalars, entries[i].ref, X(apply<absorb_op>(a, entries[i].partial)));
+      for (std::size_t i = b; i < n; ++i) c.add(scalars, entries[i].ref, chained(a, entries[i].partial));
     }
   }
 

@@ -95,7 +95,6 @@ struct log1p_op : of_reals<real_elementwise<1>> {
 /// softplus(x) = log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)); derivative sigmoid(x)
 struct softplus_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "softplus";
-  static constexpr bool absorbs = false;
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
     return ops::in_float([](const auto& x) { return math::maximum(x, std::remove_cvref_t<decltype(x)>(0)) + math::log1p(math::exp(-math::abs(x))); }, a);
@@ -105,7 +104,6 @@ struct softplus_op : of_reals<real_elementwise<1>> {
 /// logsigmoid(x) = -softplus(-x); derivative sigmoid(-x)
 struct logsigmoid_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "logsigmoid";
-  static constexpr bool absorbs = false;
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return -softplus_op::primal(A(-a)); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<sigmoid_op>(ops::minus(a))}; }

@@ -20,7 +20,6 @@ struct sign_op : of_reals<elementwise<1>> {
 struct abs_op : elementwise<1> {
   static constexpr bool even = true;
   static constexpr const char* name = "abs";
-  static constexpr bool absorbs = false;
   static constexpr unsigned reads(int) { return 1u; }
   template <class S> using result = reelem_t<S, real_t<elem_t<S>>>;
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return math::abs(a); }
@@ -85,7 +84,6 @@ struct isfinite_op : predicate {
 /// |a| with the sign of b: d/da = sign(a) sign(b), d/db = 0
 struct copysign_op : of_reals<real_elementwise<2>> {
   static constexpr const char* name = "copysign";
-  static constexpr bool absorbs = false;
   static constexpr unsigned reads(int operand) { return operand == 0 ? 3u : 0u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
     using V = ops::wider_t<A, B>;
@@ -97,22 +95,24 @@ struct copysign_op : of_reals<real_elementwise<2>> {
 };
 /// x - trunc(x / y) y, the sign of x (C's fmod): d/dx = 1, d/dy = -trunc(x / y)
 struct fmod_op : of_reals<arithmetic<2>> {
+  /// The multiple of b that was taken from a. Not trunc(a / b), which is 10 for 1 and 0.1: fmod(1, 0.1) is 1 - 9 * 0.1.
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto whole_quotient(const A& a, const B& b, const Y& y) { return apply<round_op>(ops::over(ops::minus(a, y), b)); }
   static constexpr const char* name = "fmod";
-  static constexpr unsigned reads(int operand) { return operand == 0 ? 0u : 3u; }
+  static constexpr unsigned reads(int operand) { return operand == 0 ? 0u : 7u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
     using V = ops::wider_t<A, B>;
     if constexpr (is_pack_v<V> && ops::is_whole_v<V>) return V(a) % V(b);
     else if constexpr (ops::is_whole_v<V>) return b == B(0) || (std::is_signed_v<V> && b == B(-1)) ? V(0) : V(V(a) % V(b));
     else return ops::in_float([](const auto& x, const auto& y) { return math::fmod(x, y); }, V(a), V(b));
   }
-  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) {
-    return grads{unit{}, ops::minus(apply<trunc_op>(ops::over(a, b)))};
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y& y) {
+    return grads{unit{}, ops::minus(whole_quotient(a, b, y))};
   }
 };
 /// x - floor(x / y) y, the sign of y (NumPy's %): d/dx = 1, d/dy = -floor(x / y). Integer remainder by zero gives 0.
 struct remainder_op : of_reals<arithmetic<2>> {
   static constexpr const char* name = "remainder";
-  static constexpr unsigned reads(int operand) { return operand == 0 ? 0u : 3u; }
+  static constexpr unsigned reads(int operand) { return operand == 0 ? 0u : 7u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
     using V = ops::wider_t<A, B>;
     const V r = fmod_op::primal(V(a), V(b)), zero(lane_t<V>(0)), y(b);
@@ -120,8 +120,8 @@ struct remainder_op : of_reals<arithmetic<2>> {
     if constexpr (ops::is_whole_v<V>) return whole;
     else return ops::pick(r == zero, V(copysign_op::primal(zero, y)), whole);  // zeros have the sign of y too
   }
-  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) {
-    return grads{unit{}, ops::minus(apply<floor_op>(ops::over(a, b)))};
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y& y) {
+    return grads{unit{}, ops::minus(fmod_op::whole_quotient(a, b, y))};
   }
 };
 

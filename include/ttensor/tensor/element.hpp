@@ -177,9 +177,13 @@ template <class S, class E> TTENSOR_INLINE decltype(auto) as_elem(E&& e) {
 }
 [[noreturn]] void fixed_extent(index_t got, index_t want, int d);
 [[noreturn]] void gone_view();
+[[noreturn]] void repeated_view(int d);
 [[noreturn]] void unlike_views(const message& a, const message& b);
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void gone_view() { raise<error>("[assign] this view was moved from (std::swap does that); exchange elements with swap(a(0), a(1)), found by its arguments [TT-E03]"); }
+TTENSOR_BODY void repeated_view(int d) {
+  raise<shape_error>("[assign] axis " + to_message(d) + " of this view has stride 0: its elements are one, which a statement can't write several times; write that one [TT-S33]");
+}
 TTENSOR_BODY void unlike_views(const message& a, const message& b) { raise<shape_error>("[swap] shapes differ: " + a + " and " + b + "; exchange views of one shape [TT-S19]"); }
 TTENSOR_BODY void fixed_extent(index_t got, index_t want, int d) {
   raise<shape_error>("[tensor] extent " + to_message(got) + " on axis " + to_message(d) + ", whose type fixes it to " + to_message(want) +
