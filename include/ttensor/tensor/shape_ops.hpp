@@ -150,7 +150,7 @@ template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
   }();
   for (int d = 0; d < Q; ++d) {
     if (to[d] == -1 && open_axis < 0) open_axis = d;
-    else known *= to[d];
+    else known = static_cast<index_t>(static_cast<std::uint64_t>(known) * static_cast<std::uint64_t>(to[d]));  // may wrap: shape::elements finds that
   }
   if (open_axis >= 0 && known != 0) to[open_axis] = n / known;
   bool fits = true;
