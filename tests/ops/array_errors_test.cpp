@@ -129,6 +129,8 @@ TEST_CASE("shapes: rows, assignments, views, what is not one element") {
   CHECK(sum(repeated) == 9);
   CHECK(text<tt::shape_error>([&] { repeated = tt::ones<double>(3, 2); }) == "[assign] axis 0 of this view has stride 0: its elements are one, which a statement can't write several times; write that one [TT-S33]");
   repeated(1) = 5.0;
+  tt::tensor<double, 2> none(3, 0);
+  none(tt::all) = 1.0;  // its strides are 0, and it has no elements
   CHECK(sum(repeated) == 30);
   CHECK(text<tt::shape_error>([&] { swap(a(0), a(0, tt::range(0, 2))); }) == "[swap] shapes differ: (3,) and (2,); exchange views of one shape [TT-S19]");
   CHECK(text<tt::shape_error>([&] { item(a); }) == "[item] an array of shape (2,3) has not one element; index it [TT-S32]");

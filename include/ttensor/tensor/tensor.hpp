@@ -146,7 +146,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
     if (!store_.valid()) return;  // of a tensor that never had elements
     for (int d = 0; d < R; ++d)
-      if (TTENSOR_UNLIKELY(map_.stride[d] == 0 && map_.extent[d] > 1)) tensor_detail::repeated_view(d);
+      if (TTENSOR_UNLIKELY(map_.stride[d] == 0 && map_.extent[d] > 1) && shape::size(map_.extent) > 0) tensor_detail::repeated_view(d);
     if constexpr (requires { statement_rule<T>::assign_region_last(store_, map_, x); }) statement_rule<T>::assign_region_last(store_, map_, x);
     else statement_rule<T>::assign_region(store_, map_, expr::tree(x));
     if constexpr (!std::is_lvalue_reference_v<E> && requires { e.give_up(); }) e.give_up();  // its elements may be those that were written
