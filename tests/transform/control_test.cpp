@@ -17,6 +17,9 @@ constexpr auto pick = [](auto x) { return cond(x > 0.0, twice, cube, x); };
 template <class T> struct particle { T x, speed; int steps; };
 }  // namespace
 
+TEST_CASE("the index of for_loop may be taken by reference") {
+  CHECK(tt::for_loop(3, [](int& i, const auto& t) { return t + i; }, 1.0) == 4);
+}
 TEST_CASE("cond runs one branch for a bool and lets each example select") {
   int left = 0, right = 0;
   CHECK(cond(true, [&](double t) { return ++left, t; }, [&](double t) { return ++right, -t; }, 2.0) == 2);

@@ -84,10 +84,12 @@ template <class X> struct scalar_pool final : tape::pool_base {
     ends.end_with(entry, pairs.size());
     return adjoint_ref::to(0, entry);
   }
-  /// by times a partial. A branch that was not selected has the partial 0, which takes no infinity that stands above it; NaN passes (strict looks for it).
+  /// by times a partial. -0 stands for what was not selected and takes no infinity from above; NaN passes (strict looks for it). Other zeros
+  /// do not: they may be small numbers that were rounded.
   TTENSOR_INLINE static X chained(const X& by, const X& partial) {
-    if constexpr (depth_v<X> == 0) return partial == X(0) && by == by ? X(0) : X(apply<absorb_op>(by, partial));
-    else return X(apply<absorb_op>(by, partial));
+    if constexpr (std::is_floating_point_v<X>)
+      if (TTENSOR_UNLIKELY(partial == X(0)) && __builtin_signbit(partial) && by == by) return partial;
+    return X(apply<absorb_op>(by, partial));
   }
   TTENSOR_INLINE void scale(const X& by, std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) pairs[i].partial = chained(by, pairs[i].partial);

@@ -281,7 +281,7 @@ template <class I, class... F, class... X> auto switch_(const I& i, const std::t
 template <class N, class B, class S> auto for_loop(N n, const B& body, const S& state) {
   static_assert(control::may_be_called_v<B>, "ttensor: for_loop(n, body, state): the function stands second, body(i, state)");
   static_assert(std::is_integral_v<N>, "ttensor: the number of trips of for_loop is an integer; use while_loop for a number that depends on values");
-  [[maybe_unused]] constexpr bool callable = level_detail::check_call<B, N, tree::evaluated_t<S>>();
+  [[maybe_unused]] constexpr bool callable = level_detail::check_call<B, N&, tree::evaluated_t<S>>();
   using T = typename control::fixed_point<control::for_step<N, B>, tree::evaluated_t<S>>::type;
   T s = tree::lift<T>(tree::evaluated_t<S>(tree::evaluate_all(state)));
   for (N i = 0; i < n; ++i) {
