@@ -138,6 +138,14 @@ auto no_tree(const vector& v) { return jacrev([](const auto& t) { return with_co
 template <class T> struct with_constructor { T a, b; };
 auto no_tree(const vector& v) { return jacrev([](const auto& t) { return with_constructor{t(0) * 2.0, t(1) * 3.0}; })(v); }
 
+// case: tangent_map_of_what_is_no_tree
+// expect: holds its numbers or arrays and is no tree
+template <class T> struct boxed { T v; explicit boxed(T t) : v(t) {} };
+auto no_tangent(const vector& v) { return linearize([](const auto& t) { return boxed{sum(t)}; }, v).y; }
+// twin:
+template <class T> struct boxed { T v; };
+auto no_tangent(const vector& v) { return linearize([](const auto& t) { return boxed{sum(t)}; }, v).y; }
+
 // case: result_of_a_class_with_a_length
 // expect: holds its numbers or arrays and is no tree
 template <class T, int N> struct with_length { T v[N]; };

@@ -83,6 +83,7 @@ template <class C, class F, class... A> class tangent_map {
  public:
   static constexpr bool ttensor_captureless = false;
   tangent_map(const F& f, const A&... a) : m_(new recording(a...)) {
+    static_assert(tree::nothing_left_behind_v<var<B>, R>);
     reverse_detail::level<C> second(m_->second);
     reverse_detail::level<B> first(m_->first);
     m_->w.emplace(K::wrap(m_->first, a...));

@@ -293,6 +293,7 @@ template <class Level> struct without {
 template <class Level> struct result_without : without<Level> { using leaving = Level; };
 /// True, or an error that says what of T, a result, would keep Level.
 template <class Level, class T> inline constexpr bool nothing_left_behind_v = sizeof(std::type_identity<rebind_t<result_without<Level>, T>>) != 0;
+
 /// Adds N axes in front of every leaf, integers too; with N = -1 a slice along the first axis.
 template <int N> struct more_axes {
   static constexpr int rank_change = N;
