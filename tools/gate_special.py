@@ -60,6 +60,10 @@ def power(x, n):
     return x ** n   # n a Python int: exact for negative x
 
 
+def arctangent_slopes(y, x):
+    return [x / (x * x + y * y), -y / (x * x + y * y)]
+
+
 def entries():
     """(name, program, shape, values, relative tolerance per element; 0 is exact)"""
     E = []
@@ -116,6 +120,10 @@ def entries():
     add("sigmoid_tails", "sigmoid at -800, 800", [0, 1])
     add("sigmoid_slope_tails", "grad(sigmoid) at -40, 40, -800, 800", [slope(sigmoid, -40), slope(sigmoid, 40), 0, 0], 1e-12)
     add("logsigmoid_tails", "grad(logsigmoid) at -1000, 0, 1000", [1, half, 0])
+    for name, scale, point in (("atan2_far", 1e200, (3e200, 4e200)), ("atan2_near", 1, (-3e-200, 4e-200)), ("atan2_uneven", 1e200, (3, -4e200))):
+        add(name, f"grad<0, 1> of {scale:g} * atan2(y, x) at {point}", [rounded(scale) * d for d in arctangent_slopes(*map(rounded, point))], 1e-15)
+    add("asinh_far", "grad of 1e160 * asinh(x) at 1e160, -1e160, 1e9", [rounded(1e160) / mp.sqrt(1 + rounded(x) ** 2) for x in (1e160, -1e160, 1e9)], 1e-15)
+    add("acosh_far", "grad of 1e160 * acosh(x) at 1e160, 1e9", [rounded(1e160) / mp.sqrt(rounded(x) ** 2 - 1) for x in (1e160, 1e9)], 1e-15)
     add("softmax_all_minus_inf", "softmax({-inf, -inf})", [0, 0])
     add("softmax_all_minus_inf_jacobian", "jacobian(softmax)({-inf, -inf})", [0, 0, 0, 0], 0.0, (2, 2))
     add("gather_repeated", "grad of sum(gather(x, 0, {2, 0, 2})) and of sum(take(x, {2, 0, 2}, 0)), x of 3", [1, 0, 2])

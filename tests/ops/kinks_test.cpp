@@ -81,6 +81,8 @@ TEST_CASE("one argument") {
   slopes("pow_zero_base_wrt_exponent", [](const auto& y) { return pow(0.0, y); }, {0, 1, 2.5});
   slopes("pow_negative_base", [](const auto& x) { return pow(x, 3.0); }, {-2});
   slopes("sign_at_0", [](const auto& x) { return tt::sign(x) * 1.0 + x * 0.0; }, {0.0});
+  slopes("asinh_far", [](const auto& x) { return 1e160 * asinh(x); }, {1e160, -1e160, 1e9});
+  slopes("acosh_far", [](const auto& x) { return 1e160 * acosh(x); }, {1e160, 1e9});
   expect("expm1_tiny", {double(tt::eval(expm1(vec{1e-18}))(0)), tt::grad([](auto x) { return expm1(x); })(1e-18)});
   expect("log1p_tiny", {double(tt::eval(log1p(vec{1e-18}))(0)), tt::grad([](auto x) { return log1p(x); })(1e-18)});
   expect("sigmoid_tails", list(tt::sigmoid(vec{-800, 800})));
@@ -92,7 +94,33 @@ TEST_CASE("two arguments") {
   slopes2("maximum_tie", [](const auto& x, const auto& y) { return tt::maximum(x, y); }, 3.0, 3.0);
   slopes2("minimum_tie", [](const auto& x, const auto& y) { return tt::minimum(x, y); }, 3.0, 3.0);
   slopes2("fmax_tie", [](const auto& x, const auto& y) { return fmax(x, y); }, 3.0, 3.0);
+  const auto angle = [](const auto& y, const auto& x) { return atan2(y, x); };
+  const auto scaled = [](const auto& y, const auto& x) { return 1e200 * atan2(y, x); };
+  slopes2("atan2_far", scaled, 3e200, 4e200);
+  slopes2("atan2_near", angle, -3e-200, 4e-200);
+  slopes2("atan2_uneven", scaled, 3.0, -4e200);
   slopes2("fmin_tie", [](const auto& x, const auto& y) { return fmin(x, y); }, 3.0, 3.0);
+}
+
+TEST_CASE_TEMPLATE("angles and areas where squares over- or underflow, of narrower numbers", T, float, tt::half, tt::bfloat16) {
+  using limits = std::numeric_limits<T>;
+  const double tolerance = 8 * double(limits::epsilon());
+  const auto angle = [](const auto& y, const auto& x) { return atan2(y, x); };
+  for (int power : {limits::max_exponent - 4, limits::max_exponent / 2, 0, limits::min_exponent / 2, limits::min_exponent + 4}) {
+    const double scale = std::ldexp(1.0, power);
+    CAPTURE(scale);
+    const auto of = [](double x) { return static_cast<T>(static_cast<float>(x)); };
+    const auto [dy, dx] = tt::grad<0, 1>(angle)(of(3 * scale), of(4 * scale));
+    CHECK(double(dy) == doctest::Approx(0.16 / scale).epsilon(tolerance));
+    CHECK(double(dx) == doctest::Approx(-0.12 / scale).epsilon(tolerance));
+    const auto [ay, ax] = tt::grad<0, 1>([&](const auto& y, const auto& x) { return sum(angle(y, x)); })(tt::tensor<T, 1>{of(3 * scale)}, tt::tensor<T, 1>{of(4 * scale)});
+    CHECK(double(T(ay(0))) == doctest::Approx(0.16 / scale).epsilon(tolerance));
+    CHECK(double(T(ax(0))) == doctest::Approx(-0.12 / scale).epsilon(tolerance));
+    if (power <= 0) continue;
+    const T x = of(scale);
+    CHECK(double(tt::grad([](auto a) { return asinh(a); })(x)) == doctest::Approx(1 / scale).epsilon(tolerance));
+    CHECK(double(tt::grad([](auto a) { return acosh(a); })(x)) == doctest::Approx(1 / scale).epsilon(tolerance));
+  }
 }
 
 TEST_CASE("zero absorbs, where selects") {

@@ -28,6 +28,13 @@ struct tan_op : real_elementwise<1> {
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) { return grads{ops::plus(1, ops::times(y, y))}; }
 };
 namespace ops {
+/// The number that a value is made of: double for packs, duals and arrays of double.
+template <class A> using number_of_t = lane_t<elem_t<scalar_t<A>>>;
+/// 2^N, a constant of a rule that meets values of A.
+template <class A, int N> TTENSOR_HD TTENSOR_INLINE constexpr number_of_t<A> power_of_two() {
+  constexpr double value = __builtin_ldexp(1.0, N);
+  return number_of_t<A>(value);
+}
 // (1 - a)(1 + a): exact near |a| = 1, where 1 - a^2 cancels
 template <class A> TTENSOR_HD TTENSOR_INLINE constexpr auto one_minus_square(const A& a) { return times(minus(1, a), plus(1, a)); }
 }  // namespace ops
@@ -67,21 +74,29 @@ struct cosh_op : real_elementwise<1> {
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::cosh(x); }, a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<sinh_op>(a)}; }
 };
-/// asinh(a + h) ~= asinh(a) + h / sqrt(1 + a^2)
+/// asinh(a + h) ~= asinh(a) + h / sqrt(1 + a^2), 1 / |a| where the square is so large that the 1 is lost
 struct asinh_op : real_elementwise<1> {
   static constexpr const char* name = "asinh";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::asinh(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<sqrt_op>(ops::plus(1, ops::times(a, a))))}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { 
+    if constexpr (is_complex_value_v<A>) {
+      return grads{ops::over(1, apply<sqrt_op>(ops::plus(1, ops::times(a, a))))};
+    } else {
+      const auto size = apply<abs_op>(a);
+      const auto far = ops::is_less(ops::power_of_two<A, std::numeric_limits<ops::number_of_t<A>>::digits / 2 + 2>(), size);
+      const auto near = ops::choose(far, 1, a);
+      return grads{ops::over(1, ops::choose(far, size, apply<sqrt_op>(ops::plus(1, ops::times(near, near)))))};
+    }
+  }
 };
-/// acosh(a + h) ~= acosh(a) + h / sqrt(a^2 - 1); +inf at 1. Of complex numbers the root of each factor: that of their product has the other sign left of 0.
+/// acosh(a + h) ~= acosh(a) + h / sqrt(a^2 - 1); +inf at 1. The root of each factor: their product overflows, and that of complex numbers has the other sign left of 0.
 struct acosh_op : real_elementwise<1> {
   static constexpr const char* name = "acosh";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::acosh(x); }, a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
-    if constexpr (is_complex_value_v<A>) return grads{ops::over(1, ops::times(apply<sqrt_op>(ops::minus(a, 1)), apply<sqrt_op>(ops::plus(a, 1))))};
-    else return grads{ops::over(1, apply<sqrt_op>(ops::times(ops::minus(a, 1), ops::plus(a, 1))))};
+    return grads{ops::over(1, ops::times(apply<sqrt_op>(ops::minus(a, 1)), apply<sqrt_op>(ops::plus(a, 1))))};
   }
 };
 /// atanh(a + h) ~= atanh(a) + h / (1 - a^2)
@@ -91,7 +106,7 @@ struct atanh_op : real_elementwise<1> {
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::atanh(x); }, a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, ops::one_minus_square(a))}; }
 };
-/// atan2(y, x): the angle of the point (x, y). d/dy = x / r^2, d/dx = -y / r^2; 0 at the origin
+/// atan2(y, x): the angle of the point (x, y). d/dy = x / r^2, d/dx = -y / r^2; 0 at the origin. Points whose r^2 over- or underflows are moved by a power of two.
 struct atan2_op : of_reals<real_elementwise<2>> {
   static constexpr const char* name = "atan2";
   static constexpr unsigned reads(int) { return 3u; }
@@ -100,9 +115,19 @@ struct atan2_op : of_reals<real_elementwise<2>> {
     return ops::in_float([](const auto& y, const auto& x) { return math::atan2(y, x); }, V(a), V(b));
   }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& y, const B& x, const Y&) {
-    const auto square = ops::plus(ops::times(x, x), ops::times(y, y));
+    using number = std::numeric_limits<ops::number_of_t<B>>;
+    constexpr int high = number::max_exponent / 2 - 1, low = (number::digits - number::max_exponent) / 2 + 2;
+    constexpr int up = number::max_exponent < 64 ? high - low - 1 : number::max_exponent * 3 / 4, down = -number::max_exponent * 5 / 8;
+    const auto size = ops::plus(apply<abs_op>(x), apply<abs_op>(y));
+    const auto large = ops::is_less(ops::power_of_two<B, high>(), size);
+    const auto small = ops::both(ops::is_less(size, ops::power_of_two<B, low>()), ops::is_less(0, size));
+    const auto moved = [&](const auto& a) {
+      return ops::choose(large, ops::times(ops::power_of_two<B, down>(), a), ops::choose(small, ops::times(ops::power_of_two<B, up>(), a), a));
+    };
+    const auto u = moved(x), v = moved(y);
+    const auto square = ops::plus(ops::times(u, u), ops::times(v, v));
     const auto safe = ops::choose(ops::is_equal(square, 0), 1, square);
-    return grads{ops::over(x, safe), ops::over(ops::minus(y), safe)};
+    return grads{moved(ops::over(u, safe)), moved(ops::over(ops::minus(v), safe))};
   }
 };
 
