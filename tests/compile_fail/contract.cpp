@@ -172,6 +172,33 @@ auto many(const tt::tensor<double, 1>& x) {
   return tt::grad([](const auto& v) { return sum(EIGHT + EIGHT); })(x);
 }
 
+// case: more_than_256_arrays_in_a_statement
+// only: gcc
+// expect_first: too many arrays in one statement; evaluate a part with eval\(\) first
+#define EIGHT (x + x + x + x + x + x + x + x)
+#define EIGHTY (EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT)
+vec very_many(const vec& x) { return EIGHTY + EIGHTY + EIGHTY + EIGHT + EIGHT; }
+// twin:
+#define EIGHT (x + x + x + x + x + x + x + x)
+#define EIGHTY (EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT + EIGHT)
+vec very_many(const vec& x) { return eval(EIGHTY + EIGHTY) + EIGHTY + EIGHT + EIGHT; }
+
+// case: more_than_128_parts_of_operands_in_third_order
+// expect: too many arrays in one statement; evaluate a part with eval\(\) first
+#define EIGHT (v + v + v + v + v + v + v + v)
+double third(const vec& x) {
+  const auto f = [](const auto& v) { return sum(EIGHT + EIGHT + EIGHT + EIGHT + EIGHT); };
+  const auto slope = [f](const auto& v) { return tt::jvp(f, v, v).y_dot; };
+  return tt::grad([slope](const auto& v) { return tt::jvp(slope, v, v).y_dot; })(x)(0);
+}
+// twin:
+#define EIGHT (v + v + v + v + v + v + v + v)
+double third(const vec& x) {
+  const auto f = [](const auto& v) { return sum(eval(EIGHT + EIGHT + EIGHT) + EIGHT + EIGHT); };
+  const auto slope = [f](const auto& v) { return tt::jvp(f, v, v).y_dot; };
+  return tt::grad([slope](const auto& v) { return tt::jvp(slope, v, v).y_dot; })(x)(0);
+}
+
 // case: a_function_of_other_parameters
 // expect: does not take these arguments
 auto two(double x) { return tt::grad([](const auto& a, const auto& b) { return a * b; })(x); }

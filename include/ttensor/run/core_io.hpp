@@ -79,9 +79,10 @@ template <class... C> struct plane_table {
   }
   static constexpr array<plane_facts, count> facts() {  // the first entry is the output
     array<plane_facts, count> f{};
+    const auto width = bytes();
     int at = 0, entry = 0;
     auto add = [&](int planes, bool uniform) {
-      for (int k = 0; k < planes; ++k, ++at) f[at] = {bytes()[at], uniform, entry == 0};
+      for (int k = 0; k < planes; ++k, ++at) f[at] = {width[at], uniform, entry == 0};
       ++entry;
     };
     (add(core_io<C, 1>::planes, is_uniform_v<C>), ...);
@@ -104,10 +105,13 @@ template <class Prog, class Table, int Leaves, bool Results> struct planes_read 
   static constexpr auto uses = lowering::slot_uses<Leaves>(Prog{});
   static constexpr auto chosen = [] {
     selection<Table::count> s;
-    for (int k = 0; k < Table::first(1) && Results; ++k) s.add(k);
+    const auto facts = Table::facts();
+    int k = 0;
+    for (; k < Table::first(1); ++k)
+      if (Results) s.add(k);
     for (int i = 0; i < Leaves; ++i)
-      for (int k = Table::first(i + 1); k < Table::first(i + 2); ++k)
-        if (uses.v[i].load >= 0 || Table::facts().v[k].uniform) s.add(k);
+      for (const int end = Table::first(i + 2); k < end; ++k)
+        if (uses.v[i].load >= 0 || facts[k].uniform) s.add(k);
     return s;
   }();
   using type = list_of<chosen>;
@@ -122,7 +126,8 @@ template <int Root, class... Ins> constexpr bool all_even(program<Root, Ins...>)
 /// are neither 0 nor 1 would spoil the lanes beside them. First: the first plane that is read or written so.
 template <class Prog, class Table, int First, int N, class... L> constexpr bool fills_pack() {
   bool fits = all_even(Prog{}) && !(std::is_same_v<typename core_elem<L>::type, bool> || ...);
-  for (int k = First; k < Table::count; ++k) fits = fits && Table::facts().v[k].bytes * N <= 64;
+  const auto width = Table::bytes();
+  for (int k = First; k < Table::count; ++k) fits = fits && width[k] * N <= 64;
   return fits;
 }
 /// Programs of several duals: where packs do not simply follow each other (tails, strided, staged and short rows) a function is called for each, so that
