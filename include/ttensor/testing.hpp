@@ -80,26 +80,40 @@ inline double step(double x, double most) {
   if (x != 0 && std::abs(x) < 16 * most) static_cast<void>(std::frexp(x, &e)), most = std::ldexp(1.0, e - 5);
   return most;
 }
-/// The difference of one output along one input, and what it cannot resolve: the last change of step, and rounding.
+/// The difference of one output along one input, and what it cannot resolve: bends within the step, seen by the last change of step, and rounding.
 struct difference {
-  double value, blur;
+  double value, bend, rounding;
+  double blur() const { return bend + rounding; }
 };
 template <class F> std::vector<difference> differences(const F& value, double h, double epsilon) {
   const auto right = value(h), left = value(-h), far_right = value(2 * h), far_left = value(-2 * h), near_right = value(h / 2), near_left = value(-h / 2);
   std::vector<difference> d;
   for (std::size_t i = 0; i < right.size(); ++i) {
     const double wide = (8 * (right[i] - left[i]) - (far_right[i] - far_left[i])) / (12 * h), narrow = (8 * (near_right[i] - near_left[i]) - (right[i] - left[i])) / (6 * h);
-    d.push_back({narrow, 4 * std::abs(narrow - wide) + 16 * epsilon * std::max(std::abs(right[i]), std::abs(left[i])) / h});
+    d.push_back({narrow, 4 * std::abs(narrow - wide), 16 * epsilon * std::max(std::abs(right[i]), std::abs(left[i])) / h});
   }
   return d;
+}
+/// The differences of the step, among h, h / 8, h / 64 ..., that resolves each output best; smaller ones are tried while one is blurred by more than 1e-3 of its scale.
+template <class F> std::vector<difference> resolved_differences(const F& value, double h, double epsilon, const std::vector<double>& scale) {
+  std::vector<difference> best = differences(value, h, epsilon);
+  for (int finer = 0; finer < 5; ++finer) {
+    bool sharp = true;
+    for (std::size_t i = 0; i < best.size(); ++i) sharp = sharp && best[i].bend <= std::max(1e-3 * scale[i], best[i].rounding);
+    if (sharp) break;
+    const std::vector<difference> next = differences(value, h /= 8, epsilon);
+    for (std::size_t i = 0; i < best.size(); ++i)
+      if (next[i].blur() < best[i].blur()) best[i] = next[i];
+  }
+  return best;
 }
 }  // namespace testing_detail
 
 /// Compares forward mode, reverse mode and central differences of f at x: every element of every argument and of the result.
 /// Shapes    arguments and result: real scalars, tensors, or trees of them
 /// Returns   true when no two of the three are further apart than 1e-6 (float: 1e-2) of the largest derivative of the same output, beyond what a difference
-///           cannot resolve (rounding of large values, bends within its step); false when a NaN is met. `.worst`; printed, a table
-/// Cost      six evaluations and one forward pass for each input element, one reverse pass for each output element
+///           cannot resolve (rounding of large values, and bends within its step up to a tenth); false when a NaN is met. `.worst`; printed, a table
+/// Cost      six evaluations (more where the function bends within the step, which is made smaller then) and one forward pass for each input element, one reverse pass for each output element
 /// Throws    what f throws; level_error [TT-L04] when f makes a no_grad, which forward mode refuses
 /// Notes     choose points away from kinks: a difference across one is the derivative of neither side. What should stay constant is captured
 /// Source    differences of fourth order: Abramowitz and Stegun (1964), table 25.2
@@ -116,21 +130,24 @@ template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&..
   r.tolerance = floats ? 1e-2 : 1e-6;
   r.outputs = static_cast<index_t>(reverse.size());
   std::vector<std::vector<double>> forward;  // a row an input
+  each_number(x, [&](int which, index_t k, double) { forward.push_back(numbers(jvp(f, x, basis(x, which, k)).y_dot)); });
+  std::vector<double> scale(reverse.size());  // of each output
+  for (std::size_t i = 0; i < reverse.size(); ++i)
+    for (std::size_t k = 0; k < forward.size(); ++k) scale[i] = std::max({scale[i], std::abs(forward[k][i]), std::abs(reverse[i][k])});
   std::vector<std::vector<difference>> differ;
   each_number(x, [&](int which, index_t k, double at) {
-    forward.push_back(numbers(jvp(f, x, basis(x, which, k)).y_dot));
     const auto value = [&](double by) { return numbers(std::apply([&](const auto&... a) { return tree::evaluate_all(f(a...)); }, with_number(x, which, k, at + by))); };
-    differ.push_back(differences(value, step(at, floats ? 0x1p-4 : 0x1p-9), floats ? 0x1p-23 : 0x1p-52));
+    differ.push_back(resolved_differences(value, step(at, floats ? 0x1p-4 : 0x1p-9), floats ? 0x1p-23 : 0x1p-52, scale));
     ++r.inputs;
   });
   for (std::size_t i = 0; i < reverse.size(); ++i) {
-    double scale = 0;
-    for (std::size_t k = 0; k < forward.size(); ++k) scale = std::max({scale, std::abs(forward[k][i]), std::abs(reverse[i][k]), std::abs(differ[k][i].value)});
+    double largest = scale[i];
+    for (const auto& along : differ) largest = std::max(largest, std::abs(along[i].value));
     for (std::size_t k = 0; k < forward.size(); ++k) {
-      const double a = forward[k][i], b = reverse[i][k], c = differ[k][i].value, blur = differ[k][i].blur;
+      const double a = forward[k][i], b = reverse[i][k], c = differ[k][i].value, blur = differ[k][i].rounding + std::min(differ[k][i].bend, 0.1 * largest);
       gradcheck_result::entry e{static_cast<index_t>(i), static_cast<index_t>(k), a, b, c, 0};
       for (const double d : {std::abs(a - b), std::abs(a - c) - blur, std::abs(b - c) - blur})
-        if (is_worse(d, 0) && is_worse(d / scale, e.error)) e.error = d / scale;
+        if (is_worse(d, 0) && is_worse(d / largest, e.error)) e.error = d / largest;
       if (is_worse(e.error, r.worst)) r.worst = e.error;
       auto place = r.entries.begin();
       while (place != r.entries.end() && !is_worse(e.error, place->error)) ++place;

@@ -67,6 +67,19 @@ TEST_CASE("small derivatives that are wrong, and values that are no numbers, are
   CHECK(!nan);
 }
 
+TEST_CASE("functions that bend within the step excuse no wrong derivative") {
+  std::ostringstream text;
+  std::streambuf* const before = std::clog.rdbuf(text.rdbuf());
+  for (const double w : {30.0, 600.0, 1000.0, 3000.0, 2e4}) {
+    CAPTURE(w);
+    CHECK(tt::gradcheck([w](auto x) { return sin(w * x); }, 0.7));
+    CHECK(tt::gradcheck([w](const auto& x) { return sum(tanh(w * x)); }, tensor<double, 1>{1e-3, 0.7, -1e-4}));
+    CHECK_FALSE(tt::gradcheck([w](auto x) { return bent_sine(w * x, 2.0); }, 0.7));
+    CHECK_FALSE(tt::gradcheck([w](const auto& x) { return sum(bent_sine(w * x, 0.9)); }, tensor<double, 1>{0.1, 0.7}));
+  }
+  std::clog.rdbuf(before);
+}
+
 TEST_CASE("wrong derivatives, and derivatives that are no numbers") {
   std::ostringstream text;
   std::streambuf* const before = std::clog.rdbuf(text.rdbuf());
