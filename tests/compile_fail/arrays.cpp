@@ -22,6 +22,13 @@ auto filled() { return tt::full<int>({2}, 0.5); }
 // twin:
 auto filled() { return tt::full<float>({2}, 1); }
 
+// case: a_function_of_numbers_without_a_form
+// expect: this function has a form for float, double, half, bfloat16 and complex numbers
+// errors: 1
+auto grown(const tt::tensor<long double, 1>& x) { return eval(exp(x)); }
+// twin:
+auto grown(const tt::tensor<long double, 1>& x) { return eval(x * x); }
+
 // case: flat_braces_are_not_extents
 // expect: Braces are elements, one level for each axis
 auto two_by_three() { return tt::tensor<double, 2>{2, 3}; }

@@ -31,11 +31,13 @@ namespace detail {
 
 using simd::fma;
 using simd::rounded;
-template <class T, int N> TTENSOR_INLINE pack<T, N> rounded(pack<T, N> x) {
+template <class T, int N> requires requires(pack<T, N> x) { simd::rounded(x.r[0]); }
+TTENSOR_INLINE pack<T, N> rounded(pack<T, N> x) {
   TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i) x.r[i] = simd::rounded(x.r[i]);
   return x;
 }
 
+template <class T> inline constexpr bool has_kernels = __is_same(T, float) || __is_same(T, double);
 template <class V> struct lane { using type = V; };
 template <class T, int N> struct lane<pack<T, N>> { using type = T; };
 template <class V> using lane_t = typename lane<V>::type;

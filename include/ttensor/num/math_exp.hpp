@@ -123,8 +123,11 @@ TTENSOR_INLINE V sigmoid_kernel(V x) {
 #define TTENSOR_MATH_UNARY(name, device_float, device_double)                                               \
   TTENSOR_MATH_SCALAR(name, device_float, device_double)                                                    \
   template <class T, int N> TTENSOR_INLINE pack<T, N> name(pack<T, N> x) {                                  \
-    TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i)                                              \
-      detail::set_part(x, i, detail::name##_kernel(detail::part(x, i)));                                    \
+    static_assert(detail::has_kernels<T>, "ttensor: this function has a form for float, double, half, bfloat16 and complex numbers"); \
+    if constexpr (detail::has_kernels<T>) {                                                                 \
+      TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i)                                            \
+        detail::set_part(x, i, detail::name##_kernel(detail::part(x, i)));                                  \
+    }                                                                                                       \
     return x;                                                                                               \
   }                                                                                                         \
   TTENSOR_MATH_DEVICE_1(name)

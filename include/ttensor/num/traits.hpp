@@ -10,7 +10,8 @@ TTENSOR_BEGIN
 
 enum class number_kind : unsigned char { none, boolean, unsigned_integer, signed_integer, floating, complex };
 
-/// Specialise to open the element types: kind, precision_bits (bits of the significand; of an integer: of the whole type).
+/// Specialise to open the element types: kind, precision_bits (bits of the significand; of an integer: of the whole type). Such numbers, and long double, have
+/// arithmetic, comparisons, selections, sums, products and derivatives of these, element by element; functions such as exp have forms for the library's own types.
 template <class T>
 struct number_traits {
   static constexpr number_kind kind = number_kind::none;

@@ -1,0 +1,67 @@
+// Element types that number_traits opens: long double, and a number that the library has never seen.
+#include <doctest/doctest.h>
+
+#include <ostream>
+#include <sstream>
+#include <ttensor/all.hpp>
+
+namespace tt = ttensor;
+using tt::tensor;
+
+namespace mine {
+/// A number that counts the bits below double: high + low, as in double-double arithmetic (sums only are exact).
+class wide {
+  double high_ = 0, low_ = 0;
+
+ public:
+  constexpr wide() = default;
+  constexpr wide(double high, double low = 0) : high_(high), low_(low) {}
+  explicit operator double() const { return high_ + low_; }
+  double low() const { return low_; }
+  friend wide operator+(wide a, wide b) {
+    const double s = a.high_ + b.high_, t = s - a.high_;
+    return {s, (a.high_ - (s - t)) + (b.high_ - t) + a.low_ + b.low_};
+  }
+  friend wide operator-(wide a) { return {-a.high_, -a.low_}; }
+  friend wide operator-(wide a, wide b) { return a + -b; }
+  friend wide operator*(wide a, wide b) { return {a.high_ * b.high_, a.high_ * b.low_ + a.low_ * b.high_}; }
+  friend wide operator/(wide a, wide b) { return {double(a) / double(b)}; }
+  friend bool operator==(wide a, wide b) { return double(a - b) == 0; }
+  friend bool operator<(wide a, wide b) { return double(a - b) < 0; }
+  friend bool operator>(wide a, wide b) { return b < a; }
+  friend std::ostream& operator<<(std::ostream& os, wide a) { return os << double(a); }
+};
+}  // namespace mine
+template <> struct ttensor::number_traits<mine::wide> : ttensor::basic_number_traits<ttensor::number_kind::floating, 106> {};
+
+TEST_CASE_TEMPLATE("arithmetic, comparisons, selections, sums, products and gradients", T, long double, mine::wide) {
+  const tensor<T, 1> x{T(1), T(-2), T(3), T(4), T(-5)}, y{T(2), T(2), T(2), T(2), T(2)};
+  const tensor<T, 1> z = x * x / y - x + T(1);
+  CHECK(double(T(z(0))) == 0.5);
+  CHECK(double(T(z(4))) == 18.5);
+  CHECK(double(sum(x)) == 1);
+  CHECK(double(sum(x * y)) == 2);
+  CHECK(double(T(tt::eval(where(x > y, x, -y))(1))) == -2);
+  CHECK(tt::any(x == T(3)));
+  CHECK(double(dot(x, x)) == 55);
+  const tensor<T, 2> a{{T(1), T(2)}, {T(3), T(4)}};
+  CHECK(double(T(tt::eval(matmul(a, a))(1, 0))) == 15);
+  CHECK(double(T(tt::eval(sum(a, 0))(1))) == 6);
+  CHECK(double(T(tt::eval(transpose(a) + a)(0, 1))) == 5);
+  const auto g = tt::grad([](const auto& v) { return sum(v * v * v / 2); })(x);
+  CHECK(double(T(g(3))) == 24);
+  CHECK(double(tt::jvp([](const auto& v) { return sum(v * v); }, x, y).y_dot) == 4);
+  CHECK(double(tt::grad([](auto v) { return v * v * v; })(T(2))) == 12);
+  CHECK(double(T(tt::eval(tt::vmap([](auto v) { return v * v + 1; })(x))(2))) == 10);
+  std::ostringstream text;
+  text << tensor<T, 1>{T(1), T(2)};
+  CHECK_FALSE(text.str().empty());
+}
+
+TEST_CASE("bits beyond double are kept") {
+  const double tiny = 0x1p-60;
+  CHECK(static_cast<long double>(tt::eval(tensor<long double, 1>{1.0L} + tensor<long double, 1>{0x1p-60L})(0)) - 1.0L == 0x1p-60L);
+  const tensor<mine::wide, 1> x{mine::wide(1), mine::wide(tiny)};
+  CHECK(sum(x).low() == tiny);
+  CHECK(mine::wide(tt::eval(x * x)(0) + x(1)).low() == tiny);
+}
