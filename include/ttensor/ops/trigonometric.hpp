@@ -1,6 +1,7 @@
 // sin cos tan, asin acos atan, sinh cosh, asinh acosh atanh. Angles in radians.
 #pragma once
 #include "exponential.hpp"
+#include "rounding.hpp"
 
 TTENSOR_HD_BEGIN
 
@@ -32,7 +33,11 @@ namespace ops {
 template <class A> using number_of_t = lane_t<elem_t<scalar_t<A>>>;
 /// 2^N, a constant of a rule that meets values of A.
 template <class A, int N> TTENSOR_HD TTENSOR_INLINE constexpr number_of_t<A> power_of_two() {
-  constexpr double value = __builtin_ldexp(1.0, N);
+  constexpr double value = [] {  // no builtin: clang does not evaluate it
+    double p = 1;
+    for (int i = 0; i < (N < 0 ? -N : N); ++i) p *= N < 0 ? 0.5 : 2.0;
+    return p;
+  }();
   return number_of_t<A>(value);
 }
 // (1 - a)(1 + a): exact near |a| = 1, where 1 - a^2 cancels
