@@ -29,16 +29,14 @@ struct tan_op : real_elementwise<1> {
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) { return grads{ops::plus(1, ops::times(y, y))}; }
 };
 namespace ops {
-/// The number that a value is made of: double for packs, duals and arrays of double.
-template <class A> using number_of_t = lane_t<elem_t<scalar_t<A>>>;
 /// 2^N, a constant of a rule that meets values of A.
-template <class A, int N> TTENSOR_HD TTENSOR_INLINE constexpr number_of_t<A> power_of_two() {
+template <class A, int N> TTENSOR_HD TTENSOR_INLINE constexpr complex_elem_t<A> power_of_two() {
   constexpr double value = [] {  // no builtin: clang does not evaluate it
     double p = 1;
     for (int i = 0; i < (N < 0 ? -N : N); ++i) p *= N < 0 ? 0.5 : 2.0;
     return p;
   }();
-  return number_of_t<A>(value);
+  return complex_elem_t<A>(value);
 }
 // (1 - a)(1 + a): exact near |a| = 1, where 1 - a^2 cancels
 template <class A> TTENSOR_HD TTENSOR_INLINE constexpr auto one_minus_square(const A& a) { return times(minus(1, a), plus(1, a)); }
@@ -89,7 +87,7 @@ struct asinh_op : real_elementwise<1> {
       return grads{ops::over(1, apply<sqrt_op>(ops::plus(1, ops::times(a, a))))};
     } else {
       const auto size = apply<abs_op>(a);
-      const auto far = ops::is_less(ops::power_of_two<A, std::numeric_limits<ops::number_of_t<A>>::digits / 2 + 2>(), size);
+      const auto far = ops::is_less(ops::power_of_two<A, std::numeric_limits<complex_elem_t<A>>::digits / 2 + 2>(), size);
       const auto near = ops::choose(far, 1, a);
       return grads{ops::over(1, ops::choose(far, size, apply<sqrt_op>(ops::plus(1, ops::times(near, near)))))};
     }
@@ -120,9 +118,9 @@ struct atan2_op : of_reals<real_elementwise<2>> {
     return ops::in_float([](const auto& y, const auto& x) { return math::atan2(y, x); }, V(a), V(b));
   }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& y, const B& x, const Y&) {
-    using number = std::numeric_limits<ops::number_of_t<B>>;
+    using number = std::numeric_limits<complex_elem_t<B>>;
     constexpr int high = number::max_exponent / 2 - 1, low = (number::digits - number::max_exponent) / 2 + 2;
-    constexpr int up = number::max_exponent < 64 ? high - low - 1 : number::max_exponent * 3 / 4, down = -number::max_exponent * 5 / 8;
+    constexpr int far = number::max_exponent * 5 / 8, room = high - low - 1, up = far < room ? far : room, down = -far;  // no further: second derivatives multiply by it twice
     const auto size = ops::plus(apply<abs_op>(x), apply<abs_op>(y));
     const auto large = ops::is_less(ops::power_of_two<B, high>(), size);
     const auto small = ops::both(ops::is_less(size, ops::power_of_two<B, low>()), ops::is_less(0, size));

@@ -106,9 +106,8 @@ template <class Prog, class Table, int Leaves, bool Results> struct planes_read 
   static constexpr auto chosen = [] {
     selection<Table::count> s;
     const auto facts = Table::facts();
-    int k = 0;
-    for (; k < Table::first(1); ++k)
-      if (Results) s.add(k);
+    int k = Table::first(1);
+    for (int result = 0; result < k && Results; ++result) s.add(result);
     for (int i = 0; i < Leaves; ++i)
       for (const int end = Table::first(i + 2); k < end; ++k)
         if (uses.v[i].load >= 0 || facts[k].uniform) s.add(k);
