@@ -1,6 +1,6 @@
 // The tape of scalars: entries of partials, one an operation or, where results are consumed as temporaries, one a statement.
 #pragma once
-#include "../ops/complex.hpp"
+#include "../ops/chain.hpp"
 #include "tape.hpp"
 
 TTENSOR_BEGIN
@@ -84,15 +84,17 @@ template <class X> struct scalar_pool final : tape::pool_base {
     ends.end_with(entry, pairs.size());
     return adjoint_ref::to(0, entry);
   }
-  /// by times a partial. -0 stands for what was not selected and takes no infinity from above; NaN passes (strict looks for it). Other zeros
-  /// do not: they may be small numbers that were rounded.
-  TTENSOR_INLINE static X chained(const X& by, const X& partial) {
-    if constexpr (std::is_floating_point_v<X>)
-      if (TTENSOR_UNLIKELY(partial == X(0)) && __builtin_signbit(partial) && by == by) return partial;
-    return X(apply<absorb_op>(by, partial));
+  /// A partial as entries have it: -0 stands for what was not selected (chain_op), so zeros that were rounded are +0.
+  TTENSOR_INLINE static X stored(const X& partial) {
+    if constexpr (std::is_floating_point_v<X>) return partial + X(0);
+    else return partial;
   }
   TTENSOR_INLINE void scale(const X& by, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) pairs[i].partial = chained(by, pairs[i].partial);
+    for (std::size_t i = first; i < last; ++i) {
+      X& p = pairs[i].partial;
+      if constexpr (std::is_floating_point_v<X>) p = chain_op::unselected(by) || chain_op::unselected(p) ? -X(0) : stored(absorb_op::primal(by, p));
+      else p = X(apply<chain_op>(by, p));
+    }
   }
   /// Drops the entry of `v` if it is the newest of the tape and nobody has it.
   void discard(const tape& t, const var<X>& v) {
@@ -156,6 +158,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
     pair* const entries = pairs.data();
     const std::size_t* const stops = ends.data();
     std::size_t b = begin_of(last);
+    const bool tracing = t.tracing;
     for (std::size_t e = last; e-- > first;) {
       std::size_t n = b;
       b = e ? stops[e - 1] : 0;
@@ -171,7 +174,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
       }
       if constexpr (depth_v<X> == 0)
         if (a == X(0)) continue;
-      for (std::size_t i = b; i < n; ++i) c.add(scalars, entries[i].ref, chained(a, entries[i].partial));
+      for (std::size_t i = b; i < n; ++i) c.add(scalars, entries[i].ref, tracing ? a : X(apply<chain_op>(a, entries[i].partial)));
     }
   }
 

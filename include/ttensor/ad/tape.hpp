@@ -128,6 +128,7 @@ class tape {
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
   int trials = 0;               // runs of checkpoint that are recorded, rewound and run again
   const void* frame = nullptr;  // of the call that records: locals of younger frames die before the sweep
+  bool tracing = false;         // strict: scalar entries pass the NaN that seeds them on as it is, selected or not
 
   tape();
   tape(const tape&) = delete;

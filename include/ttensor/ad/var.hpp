@@ -139,21 +139,20 @@ template <class T> struct kind_rule<var<T>> {
       if (a.active()) tapes::of<Y>(serial).template push<cross_node<Y, std::remove_cvref_t<decltype(a.value())>, Op, P>>(from, a.ref(), p);
     }
   }
-  /// The part of an operand that was selected: none is -0 (scalar_pool::chained).
-  template <class Y> TTENSOR_INLINE static Y selected(const Y& part) {
-    if constexpr (std::is_floating_point_v<Y>) return part == Y(0) ? -Y(0) : part;
-    else return part;
-  }
-  /// The partial as a number of type Y, for storing.
+  /// The partial as a number of type Y, for storing. What was not selected, and a zero that absorbs from both sides, is -0 (chain_op).
   template <class Y, class P> TTENSOR_INLINE static Y number(const P& partial) {
     const auto p = sweeping::reverse_partial(partial);
     if constexpr (std::is_same_v<P, unit>) return Y(1);
     else if constexpr (std::is_same_v<P, minus_unit>) return Y(-1);
-    else if constexpr (sweeping::is_both<P>) return Y(p.p);
-    else if constexpr (sweeping::is_when<P> || sweeping::is_unless<P> || sweeping::is_tie<P>) return selected(Y(sweeping::scale<mul_op>(Y(1), p)));
+    else if constexpr (sweeping::is_when<P>) return selected<Y>(p.c, 1.0, -0.0);
+    else if constexpr (sweeping::is_unless<P>) return selected<Y>(p.c, -0.0, 1.0);
+    else if constexpr (sweeping::is_tie<P>) return selected<Y>(p.take, 1.0, selected<Y>(p.half, 0.5, -0.0));
+    else if constexpr (sweeping::is_both<P> && std::is_floating_point_v<Y>) return p.p == Y(0) ? -Y(0) : Y(p.p);
+    else if constexpr (sweeping::is_both<P> || sweeping::is_chained<P>) return Y(p.p);
     else if constexpr (is_kind_v<P> && !std::is_same_v<elem_t<P>, elem_t<Y>>) return Y(ttensor::apply<mul_op>(Y(1), p));  // a mapped integer
-    else return Y(p);
+    else return scalar_pool<Y>::stored(Y(p));
   }
+  template <class Y, class C, class A, class B> TTENSOR_INLINE static Y selected(const C& c, const A& a, const B& b) { return Y(ttensor::apply<where_op>(c, Y(a), Y(b))); }
   /// Pairs that are dropped when a later one throws, for want of memory.
   template <class Pair> struct half_made {
     Pair *const first, *const& end;

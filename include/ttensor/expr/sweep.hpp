@@ -15,6 +15,7 @@ template <class C> struct unless { C c; };  // the cotangent where c does not ho
 template <class C, class D> struct tie { C take; D half; };  // all where `take` holds, one half where `half` does, else 0
 struct conjugated {};                     // the conjugate of the tangent and of the cotangent
 template <class P> struct both_absorb { P p; };  // like a value, and a zero on either side gives 0
+template <class P> struct chained { P p; };      // like a value, and -0 is what was not selected (chain_op)
 template <class... P> struct grads : bundle<P...> {
   TTENSOR_HD constexpr grads(P... p) : bundle<P...>{{{p}...}} {}
 };
@@ -22,6 +23,7 @@ template <class... P> grads(P...) -> grads<P...>;
 template <class C> when(C) -> when<C>;
 template <class C> unless(C) -> unless<C>;
 template <class P> both_absorb(P) -> both_absorb<P>;
+template <class P> chained(P) -> chained<P>;
 template <class C, class D> tie(C, D) -> tie<C, D>;
 
 struct add_op;
@@ -30,6 +32,7 @@ struct neg_op;
 struct where_op;
 struct absorb_op;
 struct absorb2_op;
+struct chain_op;
 struct conj_op;
 template <class T> struct cast_op;
 
@@ -42,6 +45,8 @@ template <class P> inline constexpr bool is_tie = false;
 template <class C, class D> inline constexpr bool is_tie<tie<C, D>> = true;
 template <class P> inline constexpr bool is_both = false;
 template <class C> inline constexpr bool is_both<both_absorb<C>> = true;
+template <class P> inline constexpr bool is_chained = false;
+template <class C> inline constexpr bool is_chained<chained<C>> = true;
 
 /// ct (or a tangent) times the local partial p of Op. With Op::absorbs an exact 0 stays 0 whatever p is.
 template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto scale(const C& ct, const P& p) {
@@ -53,6 +58,7 @@ template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto s
   else if constexpr (is_unless<P>) return apply<where_op>(p.c, 0, ct);
   else if constexpr (is_tie<P>) return apply<where_op>(p.take, ct, apply<where_op>(p.half, apply<mul_op>(ct, 0.5), 0));
   else if constexpr (is_both<P>) return apply<absorb2_op>(ct, p.p);
+  else if constexpr (is_chained<P>) return apply<chain_op>(ct, p.p);
   else if constexpr (Op::absorbs) return apply<absorb_op>(ct, p);
   else return apply<mul_op>(ct, p);
 }
@@ -92,13 +98,14 @@ namespace sweeping {
 template <class P> inline constexpr bool is_tag = std::is_same_v<P, unit> || std::is_same_v<P, minus_unit> || std::is_same_v<P, no_partial> || std::is_same_v<P, conjugated> || is_when<P> || is_unless<P> || is_tie<P>;
 template <class P> TTENSOR_HD constexpr bool complex_partial() {
   if constexpr (is_tag<P>) return false;
-  else if constexpr (is_both<P>) return is_complex_value_v<decltype(P::p)>;
+  else if constexpr (is_both<P> || is_chained<P>) return is_complex_value_v<decltype(P::p)>;
   else return is_complex_value_v<P>;
 }
 /// The partial as the reverse sweep uses it: conjugated.
 template <class P> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) reverse_partial(const P& p) {
   if constexpr (!complex_partial<P>()) return (p);
   else if constexpr (is_both<P>) return both_absorb{apply<conj_op>(p.p)};
+  else if constexpr (is_chained<P>) return chained{apply<conj_op>(p.p)};
   else return apply<conj_op>(p);
 }
 /// A real tangent or cotangent that meets a complex partial.

@@ -154,7 +154,9 @@ struct poison_leaf {
 template <class Y, class... X> void require_dependence(const char* op, tape& t, const Y& y, const X&... x) {
   bool constant = false, all = true;
   tree::for_each(poison_leaf{t, constant}, y);
+  t.tracing = true;
   t.sweep();
+  t.tracing = false;
   (tree::for_each(reached_leaf{t, all}, x), ...);
   t.clear_adjoints();
   if (constant) strict_constant(op);

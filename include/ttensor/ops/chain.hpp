@@ -1,0 +1,29 @@
+// The multiplication of scalar tapes: a cotangent times the partial of an entry.
+#pragma once
+#include "complex.hpp"
+
+TTENSOR_HD_BEGIN
+
+/// ct * p, and the zero itself where ct is 0 or p is -0. -0 is the partial of what was not selected: it takes neither infinities nor NaN from above.
+struct chain_op : elementwise<2> {
+  static constexpr const char* name = "chain";
+  static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& ct, const B& p) {
+    const auto y = ct * p;
+    using Y = std::remove_cv_t<decltype(y)>;
+    return ops::pick(unselected(p), Y(p), ops::pick(ct == A(0), Y(ct), y));
+  }
+  TTENSOR_NO_EXEC_CHECK
+  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& ct, const B& p, const Y&) {
+    return grads{chained{p}, both_absorb{ct}};
+  }
+  template <class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto unselected(const B& p) {
+    using T = lane_t<B>;
+    if constexpr (is_complex_value_v<B>) return p == B(0) && unselected(math::real(p));
+    else if constexpr (std::is_floating_point_v<B>) return p == B(0) && __builtin_signbit(p);
+    else if constexpr (math::detail::has_kernels<T> || ttensor::detail::is_short_float<T>) return (p == B(0)) && (ops::in_float([]<class W>(const W& x) { return math::copysign(W(1), x); }, p) < B(0));
+    else return p != p;  // a number of the user's has no sign of zero
+  }
+};
+
+TTENSOR_HD_END
