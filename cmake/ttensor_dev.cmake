@@ -11,6 +11,15 @@ set(_gcc_heap "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1500000>")
 set(TTENSOR_MARCH_OPTION "")
 if(TTENSOR_MARCH)
   set(TTENSOR_MARCH_OPTION -march=${TTENSOR_MARCH})
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)  # clang 19 warns of the features that its own -march=native finds on processors with AVX10
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_FLAGS "${TTENSOR_MARCH_OPTION} -Werror")
+    check_cxx_source_compiles("int main() {}" TTENSOR_MARCH_WITHOUT_WARNING)
+    unset(CMAKE_REQUIRED_FLAGS)
+    if(NOT TTENSOR_MARCH_WITHOUT_WARNING)
+      list(APPEND TTENSOR_MARCH_OPTION -Wno-invalid-feature-combination)
+    endif()
+  endif()
 endif()
 target_compile_options(ttensor_dev INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${TTENSOR_WARNINGS};${TTENSOR_MARCH_OPTION};${_gcc_heap}>"
