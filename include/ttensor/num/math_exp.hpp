@@ -3,7 +3,7 @@
 // exp(x) = 2^n exp(r) with n = round(x / ln 2), |r| <= ln(2)/2, and exp(r) = 1 + r + r^2 P(r), P by tests/num/fit_math.py.
 // tanh(x) = E / (E + 2) with E = expm1(2|x|) = 2^n (exp(r) - 1) + (2^n - 1), which keeps full relative accuracy near 0.
 /// Domain    all; exp overflows to inf above 709.78 (float 88.72) and underflows gradually to 0 below -745.13 (-103.97); NaN stays NaN
-/// Accuracy  max ulp, float / double: exp 1.1 / 1.1, tanh 2.6 / 2.7, sigmoid 2.4 / 2.3, on every instruction set; measured by tests/num/ulp_scan.cpp
+/// Accuracy  max ulp, float / double: exp 1.1 / 1.1, tanh 2.6 / 2.7, sigmoid 2.4 / 2.3, on every instruction set; measured by tests/ops/accuracy_test.cpp
 #pragma once
 #include "math_core.hpp"
 

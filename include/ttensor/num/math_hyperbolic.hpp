@@ -3,7 +3,7 @@
 // With exp(x) = 2^n exp(r) and q = exp(r) - 1 (math_exp.hpp): a quarter of expm1(x) is 2^(n-2) q + (2^(n-2) - 1/4), which
 // neither cancels near 0 nor overflows before the result does. E = expm1(|x|): sinh = (E + E / (E + 1)) / 2.
 // exp2(x) = 2^n exp((x - n) ln 2), n = round(x).
-/// Accuracy  max ulp, float / double: expm1 1.6 / 2.2, sinh 2.4 / 2.5, cosh 1.5 / 1.5, exp2 1.2 / 1.2; measured by tests/num/ulp_scan.cpp
+/// Accuracy  max ulp, float / double: expm1 1.6 / 2.2, sinh 2.4 / 2.5, cosh 1.5 / 1.5, exp2 1.2 / 1.2; measured by tests/ops/accuracy_test.cpp
 #pragma once
 #include "math_exp.hpp"
 

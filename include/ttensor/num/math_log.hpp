@@ -3,7 +3,7 @@
 // x = 2^e m, 3/4 <= m < 3/2, f = m - 1. float: log(1+f) = f - f^2/2 + f^3 P(f).
 // double: with s = f / (2 + f), log(1+f) = 2s + s^3 R(s^2) = f - (f^2/2 - s (f^2/2 + s^2 R(s^2))).
 /// Domain    x > 0 (log1p: x > -1), subnormals included; -inf at the end point, NaN beyond it, inf at inf
-/// Accuracy  max ulp, float / double: log 0.9 / 1.0, log2 2.3 / 2.4, log10 2.1 / 2.7, log1p 1.0 / 1.0; measured by tests/num/ulp_scan.cpp.
+/// Accuracy  max ulp, float / double: log 0.9 / 1.0, log2 2.3 / 2.4, log10 2.1 / 2.7, log1p 1.0 / 1.0; measured by tests/ops/accuracy_test.cpp.
 ///           log2 of a power of two and log10 of 1, 10, ... 1e22 (double) are exact
 #pragma once
 #include "math_exp.hpp"

@@ -6,7 +6,7 @@
 // |x| > 1e5 (and inf) leaves for libm, lane by lane; a scalar takes the same road.
 /// Domain    all; NaN at +-inf; sin(-0) = -0
 /// Accuracy  max ulp, float / double, |x| <= 1e5 (without FMA: float 8192): 1.8 / 2.0 (without FMA 2.4 / 2.2); beyond: 0.6, libm's
-///           (float: libm's double function, rounded); measured by tests/num/ulp_scan.cpp
+///           (float: libm's double function, rounded); measured by tests/ops/accuracy_test.cpp
 #pragma once
 #include "math_log.hpp"
 
