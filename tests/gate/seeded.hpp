@@ -9,13 +9,16 @@ inline double seed(int operand) { return operand == wrong_operand ? 1.001 : 1.0;
 
 template <class Op> struct seeded : Op {
   template <class... X> static auto partials(const X&... x) {
-    return scaled(Op::partials(x...), std::make_integer_sequence<int, Op::arity>{});
+    return scaled(Op::partials(x...), std::make_integer_sequence<int, Op::arity>{}, x...);
   }
 
  private:
-  template <class G, int... I> static auto scaled(const G& g, std::integer_sequence<int, I...>) { return tt::grads{one(tt::at<I>(g), I)...}; }
-  template <class P> static auto one(const P& p, int operand) {
+  template <class G, int... I, class... X> static auto scaled(const G& g, std::integer_sequence<int, I...>, const X&... x) {
+    return tt::grads{one(tt::at<I>(g), I, tt::at<sizeof...(X) - 1>(tt::bundle<const X&...>{{{x}...}}))...};
+  }
+  template <class P, class Y> static auto one(const P& p, int operand, const Y&) {  // Y: the result, a pack where it is one
     if constexpr (std::is_same_v<P, tt::no_partial>) return p;
+    else if constexpr (tt::sweeping::is_tag<P> && !std::is_same_v<P, tt::unit> && tt::is_pack_v<Y>) return tt::sweeping::scale<Op>(Y(tt::lane_t<Y>(seed(operand))), p);
     else return tt::sweeping::scale<Op>(seed(operand), p);
   }
 };
