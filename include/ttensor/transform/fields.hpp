@@ -14,9 +14,26 @@ template <class T, class... A> constexpr int field_count() {  // the largest num
   else return static_cast<int>(sizeof...(A));
 }
 
-/// Reference to field I. An aggregate with a base class or a C array does not compile: its fields would be miscounted.
+/// What converts to a base of T, and what to nothing.
+template <class T> struct any_base {
+  template <class B> requires(std::is_base_of_v<B, T> && !std::is_same_v<B, T>) operator B() const;
+};
+struct nothing {};
+template <class T> inline constexpr bool has_base_v = requires { T{std::declval<any_base<T>>()}; } && !requires { T{std::declval<nothing>()}; };
+/// An array of C takes several initialisers in braces and none in parentheses.
+template <class T, class... A> constexpr bool has_c_array() {
+  if constexpr (requires { T{std::declval<A>()..., any_field{}}; }) return has_c_array<T, A..., any_field>();
+#if defined(__cpp_aggregate_paren_init)
+  else if constexpr (sizeof...(A) > 1) return !requires { T(std::declval<A>()...); };
+#endif
+  else return false;
+}
+
+/// Reference to field I.
 template <int I, class T, int n = field_count<std::remove_const_t<T>>()> constexpr auto& field(T& x) {
   static_assert(n > 0 && n <= 40, "ttensor: an aggregate in a tree must have 1 to 40 fields");
+  static_assert(!has_base_v<std::remove_const_t<T>>, "ttensor: an aggregate in a tree can't have a base class, its fields would be miscounted; make the base a field");
+  static_assert(!has_c_array<std::remove_const_t<T>>(), "ttensor: an aggregate in a tree can't have an array of C, its fields would be miscounted; use std::array");
   if constexpr (n == 1) { auto& [a0] = x; return std::get<I>(std::tie(a0)); }
   else if constexpr (n == 2) { auto& [a0, a1] = x; return std::get<I>(std::tie(a0, a1)); }
   else if constexpr (n == 3) { auto& [a0, a1, a2] = x; return std::get<I>(std::tie(a0, a1, a2)); }

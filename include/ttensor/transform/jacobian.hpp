@@ -25,8 +25,8 @@ template <class T> auto leaf_refs(T& t) {
   else if constexpr (tree::is_aggregate_tree_v<D> || tree::is_record_v<D>)
     return [&]<int... I>(std::integer_sequence<int, I...>) { return std::tuple_cat(field_refs<T, I>(t)...); }(std::make_integer_sequence<int, tree::field_count<D>()>{});
   else {
-    static_assert(!tree::is_container_v<D>, "ttensor: a Jacobian with several leaves on both sides needs their number at compile time; use std::array or std::tuple instead of a "
-                                            "vector or optional, or take the Jacobian of one array");
+    static_assert(!tree::is_container_v<D>, "ttensor: a Jacobian needs the number of leaves of the result at compile time, and a Hessian that of the argument, whose gradient is its result; "
+                                            "use a tensor, std::array or std::tuple instead of a vector or optional");
     return std::tuple<>();
   }
 }
