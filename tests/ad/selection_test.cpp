@@ -20,6 +20,7 @@ void derivatives(const auto& f, double x, double first, double second, double th
   is(tt::grad(tt::jacfwd(f))(x), second);
   is(tt::grad(tt::grad(tt::grad(f)))(x), third);
   is(tt::grad(tt::jacfwd(tt::grad(f)))(x), third);
+  is(tt::linearize(f, x).lin(1.0), first);
   const vec v{x, 2};
   const auto of_first = [&](const auto& a) { return f(a(0)); };
   is(tt::grad(of_first)(v)(0), first);
@@ -55,6 +56,30 @@ TEST_CASE("a temporary in the branch, a function around the selection, an extrem
     return x * x * where(x > 0.0, s, 1.0);
   }, -1, -2, 2, 0);
 }
+TEST_CASE("powers at 0, whose rules select powers of 1 / x away") {
+  derivatives([](const auto& x) { return pow(x, 3); }, 0, 0, 0, 6);
+  derivatives([](const auto& x) { return pow(x, 2); }, 0, 0, 2, 0);
+  const auto cube = [](const auto& x) { return pow(x, 3); };
+  CHECK(tt::linearize(tt::grad(tt::grad(cube)), 0.0).lin(1.0) == 6);
+  CHECK(tt::vmap(tt::grad(tt::grad(tt::grad(cube))))(vec{0, 1})(0) == 6);
+}
+TEST_CASE("control flow over examples: cond runs both branches, while_loop goes on for the others") {
+  derivatives([](const auto& x) {
+    return tt::cond(x > 1.0, [](const auto& y) {
+      const auto s = sqrt(y - 1.0);
+      return s * y;
+    }, [](const auto& y) { return y * y * y; }, x);
+  }, 0.5, 0.75, 3, 6);
+  const auto roots = [](const auto& x) { return tt::while_loop([](const auto& y) { return y > 1.0; }, [](const auto& y) { return sqrt(y - 1.0); }, x, tt::max_trips{9}); };
+  const auto second = tt::vmap(tt::grad(tt::grad(roots)))(vec{0.5, 3.2});
+  CHECK(second(0) == 0);
+  CHECK(second(1) == doctest::Approx(tt::jacfwd(tt::grad(roots))(3.2)));
+}
+TEST_CASE("functions around a selection: linearize, forward over reverse") {
+  derivatives([](const auto& x) { return sqrt(where(x > 0.0, x, 0.0)); }, -1, 0, 0, 0);
+  derivatives([](const auto& x) { return cbrt(relu(x)) * x; }, -1, 0, 0, 0);
+  derivatives([](const auto& x) { return log(relu(x)) * relu(x); }, -1, 0, 0, 0);
+}
 TEST_CASE("other numbers") {
   const auto root = [](const auto& x) {
     const auto s = sqrt(x);
@@ -69,6 +94,7 @@ TEST_CASE("other numbers") {
   };
   CHECK(tt::grad(of_complex)(C(0, 0)) == C(0, 0));
   CHECK(tt::grad(of_complex)(C(-1, 2)) == C(-2, -4));
+  CHECK(tt::grad([](const auto& z) { return real(sqrt(tt::where(real(z) > 1.0, z, C(0, 0)))) + real(z); })(C(0.5, 0)) == C(1, 0));
 }
 TEST_CASE("a zero that was rounded, or has another sign, is no selection: its NaN is not hidden") {
   const auto hidden = [](const auto& f, double x) {

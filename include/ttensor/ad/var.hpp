@@ -147,8 +147,8 @@ template <class T> struct kind_rule<var<T>> {
     else if constexpr (sweeping::is_when<P>) return selected<Y>(p.c, 1.0, -0.0);
     else if constexpr (sweeping::is_unless<P>) return selected<Y>(p.c, -0.0, 1.0);
     else if constexpr (sweeping::is_tie<P>) return selected<Y>(p.take, 1.0, selected<Y>(p.half, 0.5, -0.0));
-    else if constexpr (sweeping::is_both<P> && std::is_floating_point_v<Y>) return p.p == Y(0) ? -Y(0) : Y(p.p);
-    else if constexpr (sweeping::is_both<P> || sweeping::is_chained<P>) return Y(p.p);
+    else if constexpr (sweeping::is_both<P>) return Y(ttensor::apply<mark_op>(Y(p.p)));
+    else if constexpr (sweeping::is_chained<P>) return Y(p.p);
     else if constexpr (is_kind_v<P> && !std::is_same_v<elem_t<P>, elem_t<Y>>) return Y(ttensor::apply<mul_op>(Y(1), p));  // a mapped integer
     else return scalar_pool<Y>::stored(Y(p));
   }

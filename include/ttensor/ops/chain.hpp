@@ -1,4 +1,4 @@
-// The multiplication of scalar tapes: a cotangent times the partial of an entry.
+// The multiplication of scalar tapes: a cotangent times the partial of an entry, and what marks a partial.
 #pragma once
 #include "complex.hpp"
 
@@ -24,6 +24,13 @@ struct chain_op : elementwise<2> {
     else if constexpr (math::detail::has_kernels<T> || ttensor::detail::is_short_float<T>) return (p == B(0)) && (ops::in_float([]<class W>(const W& x) { return math::copysign(W(1), x); }, p) < B(0));
     else return p != p;  // a number of the user's has no sign of zero
   }
+};
+/// a, and -0 where it is 0: a partial that absorbs from both sides.
+struct mark_op : elementwise<1> {
+  static constexpr const char* name = "mark";
+  static constexpr unsigned reads(int) { return 0; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::pick(a == A(0), A(lane_t<A>(-0.0f)), a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y&) { return grads{unit{}}; }
 };
 
 TTENSOR_HD_END
