@@ -260,6 +260,11 @@ TEST_CASE("float: near multiples of pi, and every exponent") {
   CHECK(worst_cos <= 2.0 + no_fma);
 }
 
+TEST_CASE("cos(0) is 1 and tan(x) is x near 0, with and without fused multiply-add") {
+  for (const float x : {0.0f, -0.0f, 1e-8f, -1e-8f, 1e-30f}) CHECK(fn::cos(x) == 1);
+  for (const double x : {0.0, -0.0, 1e-9, -1e-9, 1e-300}) CHECK(fn::cos(x) == 1);
+  for (const float x : {1e-8f, -1e-30f}) CHECK(fn::tan(x) == x);
+}
 TEST_CASE("special values, scalar and lane") {
   const double tiny = std::numeric_limits<double>::denorm_min(), huge = std::numeric_limits<double>::max();
   const double values[] = {0.0, -0.0, inf, -inf, not_a_number, tiny, -tiny, huge, -huge, 0x1p-1022, 1.0, -1.0, 709.8, -745.2, 746, -746, 1e5, 1.0000001e5, 1e22};

@@ -1,4 +1,4 @@
-// Compilers, instruction sets and CUDA: the ONLY header that looks at their macros.
+// Compilers and CUDA: with instruction_set.hpp the ONLY header that looks at their macros.
 // Everything that may contain SIMD code lives in an inline namespace named after the instruction set the translation
 // unit is compiled for, so objects built with different -march never share a symbol.
 #pragma once
@@ -7,6 +7,7 @@
 #endif
 #include <cstddef>
 #include <cstdint>
+#include "instruction_set.hpp"
 
 // Parts of it too: __ASSOCIATIVE_MATH__ is g++'s; clang has no such macro, but keeps the order of sums where it is told to (TTENSOR_BEGIN).
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
@@ -32,12 +33,6 @@
 #define TTENSOR_HD __host__ __device__
 #else
 #define TTENSOR_HD
-#endif
-
-// nvcc refuses the compiler's vector types in host/device templates, and the operator rules are such. Host loops in a .cu
-// file therefore run on plain packs; they belong in a file of the C++ compiler.
-#if defined(__CUDACC__) && !defined(TTENSOR_NO_SIMD)
-#define TTENSOR_NO_SIMD
 #endif
 
 #if defined(__CUDA_ARCH__)
@@ -134,37 +129,6 @@
 #define TTENSOR_CHECK_LEVELS 0
 #endif
 
-#if defined(TTENSOR_NO_SIMD)
-#define TTENSOR_ISA scalar
-#define TTENSOR_SIMD_BYTES 8
-#elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
-#define TTENSOR_ISA avx512
-#define TTENSOR_SIMD_BYTES 64
-#elif defined(__AVX2__) && defined(__FMA__)
-#define TTENSOR_ISA avx2_fma
-#define TTENSOR_SIMD_BYTES 32
-#elif defined(__AVX2__)
-#define TTENSOR_ISA avx2
-#define TTENSOR_SIMD_BYTES 32
-#elif defined(__AVX__)
-#define TTENSOR_ISA avx
-#define TTENSOR_SIMD_BYTES 32
-#elif defined(__SSE4_2__)
-#define TTENSOR_ISA sse42
-#define TTENSOR_SIMD_BYTES 16
-#elif defined(__SSE2__)
-#define TTENSOR_ISA sse2
-#define TTENSOR_SIMD_BYTES 16
-#elif defined(__aarch64__)  // NEON of 32-bit processors has no doubles
-#define TTENSOR_ISA neon64
-#define TTENSOR_SIMD_BYTES 16
-#else
-#define TTENSOR_ISA generic
-#define TTENSOR_SIMD_BYTES 16
-#endif
-
-#define TTENSOR_CAT_(a, b) a##b
-#define TTENSOR_CAT(a, b) TTENSOR_CAT_(a, b)
 // `v1_avx512`: ABI version and instruction set in one inline namespace; threads, bounds checks, loops that are not fused and errors that end the program
 // (-fno-exceptions) change inline code, so they count too: `v1_openmp_checked_unfused_aborting_avx512`.
 #if defined(TTENSOR_USE_TBB)

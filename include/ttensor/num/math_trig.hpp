@@ -67,9 +67,15 @@ TTENSOR_INLINE V sin_reduced(V r) {
     const V p67 = fma(V(0x1.8822f64789bf5p-49), z, V(-0x1.ae42df72732a8p-41));
     p = fma(fma(fma(p67, w, p45), w, p23), w, p01);
   } else {
+#if TTENSOR_HAS_FMA
     p = fma(V(0x1.5db3a2p-19f), z, V(-0x1.9f6f4ep-13f));
     p = fma(p, z, V(0x1.110ed0p-7f));
     p = fma(p, z, V(-0x1.55554cp-3f));
+#else  // found by trial: with these each step's rounding leaves sin(pi/2), which is cos(0), at 1
+    p = fma(V(0x1.5db1c2p-19f), z, V(-0x1.9f6efep-13f));
+    p = fma(p, z, V(0x1.110ee0p-7f));
+    p = fma(p, z, V(-0x1.55554ep-3f));
+#endif
   }
   return fma(r * p, z, r);  // this order rounds least near pi/2
 }

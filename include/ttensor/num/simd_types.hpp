@@ -13,7 +13,7 @@
 #endif
 
 // 1 where a fused multiply-add is one instruction: every kernel then uses it explicitly, so nothing is left to contract.
-#if defined(__FMA__) || defined(__AVX512F__) || defined(__aarch64__)
+#if defined(__FMA__) || defined(__aarch64__)  // g++'s -mavx512f alone is without
 #define TTENSOR_HAS_FMA 1
 #else
 #define TTENSOR_HAS_FMA 0

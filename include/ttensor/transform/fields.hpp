@@ -20,6 +20,8 @@ template <class T> struct any_base {
 };
 struct nothing {};
 template <class T> inline constexpr bool has_base_v = requires { T{std::declval<any_base<T>>()}; } && !requires { T{std::declval<nothing>()}; };
+/// A base beside fields or with several of them. The only field may be the base's.
+template <class T, int n> inline constexpr bool has_base_and_more_v = has_base_v<T> && (n > 1 || requires { T{{any_field{}, any_field{}}}; });
 /// An array of C takes several initialisers in braces and none in parentheses.
 template <class T, class... A> constexpr bool has_c_array() {
   if constexpr (requires { T{std::declval<A>()..., any_field{}}; }) return has_c_array<T, A..., any_field>();
@@ -32,7 +34,7 @@ template <class T, class... A> constexpr bool has_c_array() {
 /// Reference to field I.
 template <int I, class T, int n = field_count<std::remove_const_t<T>>()> constexpr auto& field(T& x) {
   static_assert(n > 0 && n <= 40, "ttensor: an aggregate in a tree must have 1 to 40 fields");
-  static_assert(!has_base_v<std::remove_const_t<T>>, "ttensor: an aggregate in a tree can't have a base class, its fields would be miscounted; make the base a field");
+  static_assert(!has_base_and_more_v<std::remove_const_t<T>, n>, "ttensor: an aggregate in a tree can't have a base class, its fields would be miscounted; make the base a field");
   static_assert(!has_c_array<std::remove_const_t<T>>(), "ttensor: an aggregate in a tree can't have an array of C, its fields would be miscounted; use std::array");
   if constexpr (n == 1) { auto& [a0] = x; return std::get<I>(std::tie(a0)); }
   else if constexpr (n == 2) { auto& [a0, a1] = x; return std::get<I>(std::tie(a0, a1)); }
