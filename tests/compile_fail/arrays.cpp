@@ -15,6 +15,12 @@ void fill(tt::tensor<int, 1>& x) { x = 0.5; }
 // twin:
 void fill(tt::tensor<float, 1>& x, double a) { x = a; }
 
+// case: an_array_of_floats_into_halves
+// expect: narrowing is never implicit
+void narrow(tt::tensor<tt::half, 1>& h, const tt::tensor<float, 1>& f) { h = f; }
+// twin:
+void narrow(tt::tensor<tt::half, 1>& h, const tt::tensor<float, 1>& f) { h = tt::to<tt::half>(f) * 2.0; }
+
 // case: a_number_of_a_higher_kind_in_full
 // expect: narrowing is never implicit
 // errors: 1

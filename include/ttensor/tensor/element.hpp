@@ -158,8 +158,7 @@ template <class S, class E> void check_assignable() {
   static_assert(assignable<E, S>,
                 "ttensor: a value of a newer transform level is written into a tensor whose element type lacks that level. " TTENSOR_LEVEL_REMEDY);
   using P = typename decltype(expr::assigned<elem_t<S>, E>())::type;
-  static_assert(std::is_same_v<P, elem_t<S>> || (std::is_same_v<elem_t<S>, half> || std::is_same_v<elem_t<S>, bfloat16>),
-                "ttensor: narrowing is never implicit: write to<T>(expression)");
+  static_assert(std::is_same_v<P, elem_t<S>>, "ttensor: narrowing is never implicit: write to<T>(expression)");
 }
 /// A number that fills a tensor of S.
 template <class S, class V> S weak_scalar(const V& v) {
