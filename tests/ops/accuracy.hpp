@@ -20,6 +20,7 @@ template <class T> using wide = std::conditional_t<std::is_same_v<T, float>, dou
 template <class T> double ulp(T got, wide<T> want) {
   const T rounded = static_cast<T>(want);
   if (!std::isfinite(rounded) || !std::isfinite(got)) {
+    if (got == rounded) return 0;
     if (std::isinf(rounded) && std::isfinite(got) && std::fabs(want) < std::ldexp(wide<T>(1), std::numeric_limits<T>::max_exponent) * wide<T>(1.0000001)) return 0.5;  // rounds to the largest
     if (std::isinf(got) && std::fabs(want) > wide<T>(std::numeric_limits<T>::max()) * wide<T>(0.9999995)) return 1;  // or just beyond it
     return (got != got) == (rounded != rounded) && (got != got || got == rounded) ? 0 : 1e9;

@@ -45,6 +45,7 @@ TEST_CASE("the measure sees an error") {
   CHECK(accuracy::ulp(1.0f, 1.0 + 0x1p-23) == 1);
   CHECK(accuracy::ulp(1.0, 1.0L + 0x1p-53L) == 0.5);
   CHECK(accuracy::ulp(0.0f, 0x1p-148) == 2);
+  CHECK(accuracy::ulp(std::numeric_limits<float>::infinity(), 1e300) == 0);
   CHECK(accuracy::ulp(1.0f, std::numeric_limits<double>::infinity()) > 1e8);
   CHECK(accuracy::ulp(std::numeric_limits<double>::quiet_NaN(), 1.0L) > 1e8);
 }

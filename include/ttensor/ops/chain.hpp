@@ -22,7 +22,7 @@ struct chain_op : elementwise<2> {
     if constexpr (is_complex_value_v<B>) return p == B(0) && unselected(math::real(p));
     else if constexpr (std::is_floating_point_v<B>) return p == B(0) && __builtin_signbit(p);
     else if constexpr (math::detail::has_kernels<T> || ttensor::detail::is_short_float<T>) return (p == B(0)) && (ops::in_float([]<class W>(const W& x) { return math::copysign(W(1), x); }, p) < B(0));
-    else return p != p;  // a number of the user's has no sign of zero
+    else return p != p && p == p;  // never: a number of the user's has no sign of zero
   }
 };
 /// a, and -0 where it is 0: a partial that absorbs from both sides.
