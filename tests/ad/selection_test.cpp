@@ -110,6 +110,31 @@ TEST_CASE("a zero that was rounded, or has another sign, is no selection: its Na
     return sqrt(y);
   }, 0));
 }
+TEST_CASE("nor in other numbers, mapped, or behind another transform") {
+  const auto far = [](const auto& x) { return log(1.0 - erf(x)); };
+  const auto square = [](const auto& x) { return log(-(x * x)); };
+  const auto is_nan = [](const auto& y) { return !(y == y); };
+  CHECK(is_nan(float(tt::grad(far)(tt::half(30.0f)))));
+  CHECK(is_nan(float(tt::grad(far)(tt::bfloat16(30.0f)))));
+  CHECK(is_nan(float(tt::grad(square)(tt::half(0.0f)))));
+  CHECK(is_nan(tt::vmap(tt::grad(far))(vec{30})(0)));
+  CHECK(is_nan(tt::vmap(tt::grad(square))(vec{0})(0)));
+  CHECK(is_nan(tt::value_and_grad(tt::grad(far))(30.0).value));
+  CHECK(is_nan(tt::grad([&](const auto& x) {
+    const auto g = tt::grad(far)(x);
+    return g * g;
+  })(30.0)));
+  CHECK(is_nan(tt::jacfwd(tt::grad([](const auto& x) { return sqrt(x * x) * x; }))(-0.0)));
+  CHECK(is_nan(tt::grad([](const auto& z) { return real(sqrt(1.0 - cos(z))); })(std::complex<double>(0)).real()));
+}
+TEST_CASE("complex intermediates of real functions, second order") {
+  const auto f = [](const auto& x) {
+    const auto z = sqrt(x) * std::complex<double>(0, 1);
+    return x * x * where(x > 0.0, real(z * z), 1.0);
+  };
+  CHECK(tt::grad(tt::grad(f))(-1.0) == 2);
+  CHECK(tt::vmap(tt::grad(tt::grad(f)))(vec{-1, 2})(0) == 2);
+}
 TEST_CASE("strict: what was not selected is used, mapped and nested too") {
   const auto f = [](const auto& x) { return x * where(x > 0.0, x, 1.0); };
   const auto alone = [](const auto& x) { return where(x > 0.0, x, 1.0); };

@@ -84,17 +84,8 @@ template <class X> struct scalar_pool final : tape::pool_base {
     ends.end_with(entry, pairs.size());
     return adjoint_ref::to(0, entry);
   }
-  /// A partial as entries have it: -0 stands for what was not selected (chain_op), so zeros that were rounded are +0.
-  TTENSOR_INLINE static X stored(const X& partial) {
-    if constexpr (std::is_floating_point_v<X>) return partial + X(0);
-    else return partial;
-  }
   TTENSOR_INLINE void scale(const X& by, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      X& p = pairs[i].partial;
-      if constexpr (std::is_floating_point_v<X>) p = chain_op::unselected(by) || chain_op::unselected(p) ? -X(0) : stored(absorb_op::primal(by, p));
-      else p = X(apply<chain_op>(by, p));
-    }
+    for (std::size_t i = first; i < last; ++i) pairs[i].partial = X(apply<chain_op>(by, pairs[i].partial));
   }
   /// Drops the entry of `v` if it is the newest of the tape and nobody has it.
   void discard(const tape& t, const var<X>& v) {

@@ -139,7 +139,7 @@ template <class T> struct kind_rule<var<T>> {
       if (a.active()) tapes::of<Y>(serial).template push<cross_node<Y, std::remove_cvref_t<decltype(a.value())>, Op, P>>(from, a.ref(), p);
     }
   }
-  /// The partial as a number of type Y, for storing. What was not selected, and a zero that absorbs from both sides, is -0 (chain_op).
+  /// The partial as a number of type Y, for storing. What was not selected, and a zero that absorbs from both sides, is -0, and nothing else (chain_op).
   template <class Y, class P> TTENSOR_INLINE static Y number(const P& partial) {
     const auto p = sweeping::reverse_partial(partial);
     if constexpr (std::is_same_v<P, unit>) return Y(1);
@@ -150,7 +150,7 @@ template <class T> struct kind_rule<var<T>> {
     else if constexpr (sweeping::is_both<P>) return Y(ttensor::apply<mark_op>(Y(p.p)));
     else if constexpr (sweeping::is_chained<P>) return Y(p.p);
     else if constexpr (is_kind_v<P> && !std::is_same_v<elem_t<P>, elem_t<Y>>) return Y(ttensor::apply<mul_op>(Y(1), p));  // a mapped integer
-    else return scalar_pool<Y>::stored(Y(p));
+    else return Y(ttensor::apply<unmark_op>(Y(p)));
   }
   template <class Y, class C, class A, class B> TTENSOR_INLINE static Y selected(const C& c, const A& a, const B& b) { return Y(ttensor::apply<where_op>(c, Y(a), Y(b))); }
   /// Pairs that are dropped when a later one throws, for want of memory.

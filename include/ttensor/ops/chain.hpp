@@ -5,13 +5,14 @@
 TTENSOR_HD_BEGIN
 
 /// ct * p, and the zero itself where ct is 0 or p is -0. -0 is the partial of what was not selected: it takes neither infinities nor NaN from above.
+/// A product that is -0 by itself comes out as +0.
 struct chain_op : elementwise<2> {
   static constexpr const char* name = "chain";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& ct, const B& p) {
     const auto y = ct * p;
     using Y = std::remove_cv_t<decltype(y)>;
-    return ops::pick(unselected(p), Y(p), ops::pick(ct == A(0), Y(ct), y));
+    return ops::pick(unselected(p), Y(p), ops::pick(ct == A(0), Y(ct), Y(y + Y(lane_t<Y>(0)))));
   }
   TTENSOR_NO_EXEC_CHECK
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& ct, const B& p, const Y&) {
@@ -24,6 +25,13 @@ struct chain_op : elementwise<2> {
     else if constexpr (math::detail::has_kernels<T> || ttensor::detail::is_short_float<T>) return (p == B(0)) && (ops::in_float([]<class W>(const W& x) { return math::copysign(W(1), x); }, p) < B(0));
     else return p != p && p == p;  // never: a number of the user's has no sign of zero
   }
+};
+/// a, and +0 for -0: a partial as entries have it.
+struct unmark_op : elementwise<1> {
+  static constexpr const char* name = "unmark";
+  static constexpr unsigned reads(int) { return 0; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return A(a + A(lane_t<A>(0))); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y&) { return grads{unit{}}; }
 };
 /// a, and -0 where it is 0: a partial that absorbs from both sides.
 struct mark_op : elementwise<1> {
