@@ -1,11 +1,9 @@
 // The tape of scalars: entries of partials, one an operation or, where results are consumed as temporaries, one a statement.
 #pragma once
-#include "../ops/chain.hpp"
+#include "ordinary.hpp"
 #include "tape.hpp"
 
 TTENSOR_BEGIN
-
-template <class T> struct var;
 
 /// Where an adjoint lives: element `offset` of slot `id`; id 0 are the scalars of the tape.
 struct adjoint_ref {
@@ -85,7 +83,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
     return adjoint_ref::to(0, entry);
   }
   TTENSOR_INLINE void scale(const X& by, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) pairs[i].partial = X(apply<chain_op>(by, pairs[i].partial));
+    for (std::size_t i = first; i < last; ++i) pairs[i].partial = ordinary::chain(by, pairs[i].partial);
   }
   /// Drops the entry of `v` if it is the newest of the tape and nobody has it.
   void discard(const tape& t, const var<X>& v) {
@@ -165,7 +163,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
       }
       if constexpr (depth_v<X> == 0)
         if (a == X(0)) continue;
-      for (std::size_t i = b; i < n; ++i) c.add(scalars, entries[i].ref, tracing ? a : X(apply<chain_op>(a, entries[i].partial)));
+      for (std::size_t i = b; i < n; ++i) c.add(scalars, entries[i].ref, tracing ? a : ordinary::chain(a, entries[i].partial));
     }
   }
 

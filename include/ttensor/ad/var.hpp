@@ -147,10 +147,10 @@ template <class T> struct kind_rule<var<T>> {
     else if constexpr (sweeping::is_when<P>) return selected<Y>(p.c, 1.0, -0.0);
     else if constexpr (sweeping::is_unless<P>) return selected<Y>(p.c, -0.0, 1.0);
     else if constexpr (sweeping::is_tie<P>) return selected<Y>(p.take, 1.0, selected<Y>(p.half, 0.5, -0.0));
-    else if constexpr (sweeping::is_both<P>) return Y(ttensor::apply<mark_op>(Y(p.p)));
+    else if constexpr (sweeping::is_both<P>) return ordinary::at_zero<mark_op>(Y(p.p));
     else if constexpr (sweeping::is_chained<P>) return Y(p.p);
     else if constexpr (is_kind_v<P> && !std::is_same_v<elem_t<P>, elem_t<Y>>) return Y(ttensor::apply<mul_op>(Y(1), p));  // a mapped integer
-    else return Y(ttensor::apply<unmark_op>(Y(p)));
+    else return ordinary::at_zero<unmark_op>(Y(p));
   }
   template <class Y, class C, class A, class B> TTENSOR_INLINE static Y selected(const C& c, const A& a, const B& b) { return Y(ttensor::apply<where_op>(c, Y(a), Y(b))); }
   /// Pairs that are dropped when a later one throws, for want of memory.

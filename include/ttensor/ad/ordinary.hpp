@@ -1,0 +1,63 @@
+// Ordinary numbers on scalar tapes: where nothing absorbs and nothing is marked, the product of a cotangent and a partial is a product.
+#pragma once
+#include "../ops/chain.hpp"
+#include "dual.hpp"
+
+TTENSOR_BEGIN
+
+template <class T> struct var;
+
+namespace ordinary {
+template <class T> inline constexpr bool is_number = std::is_same_v<T, float> || std::is_same_v<T, double>;
+/// Duals of numbers, duals of those, ...
+template <class X> inline constexpr bool is_numbers = is_number<X>;
+template <class V, int N> inline constexpr bool is_numbers<dual<V, N>> = is_numbers<V>;
+
+/// Whether no innermost value is 0; false where that is not known.
+template <class X> TTENSOR_INLINE bool has_no_zero(const X& x) {
+  if constexpr (is_number<X>) return x != 0;
+  else return false;
+}
+template <class V, int N> TTENSOR_INLINE bool has_no_zero(const dual<V, N>& x) { return has_no_zero(x.value); }
+template <class T> TTENSOR_INLINE bool has_no_zero(const var<T>& x) { return has_no_zero(x.value()); }
+template <class T, class W> TTENSOR_INLINE bool has_no_zero(const basic_batched<T, W>& x) {
+  if constexpr (is_number<T>) {
+    const store<T>& s = x.elements().inner();
+    bool none = true;
+    for (index_t i = 0; i < s.size(); ++i) none = none && s.data()[i] != 0;
+    return none;
+  } else {
+    return false;
+  }
+}
+/// 0 if every number of x is finite, else NaN.
+template <class T> TTENSOR_INLINE T finite(const T& x) { return x - x; }
+template <class V, int N> TTENSOR_INLINE auto finite(const dual<V, N>& x) {
+  auto all = finite(x.value);
+  for (int k = 0; k < N; ++k) all += finite(x.tangent_at(k));
+  return all;
+}
+
+/// Op of a partial, which Op changes only where it is 0: what would be recorded or be an array is not.
+template <class Op, class Y> TTENSOR_INLINE Y at_zero(const Y& p) {
+  if constexpr (is_var_v<Y> || is_batched_v<Y>)
+    if (TTENSOR_LIKELY(has_no_zero(p))) return p;
+  return Y(apply<Op>(p));
+}
+
+template <class X> TTENSOR_NOINLINE X chain_any(const X& ct, const X& p) { return X(apply<chain_op>(ct, p)); }
+/// chain_op of the adjoint of an entry and its partial.
+template <class X> TTENSOR_INLINE X chain(const X& ct, const X& p) {
+  if constexpr (is_dual_v<X> && is_numbers<X>) {
+    const X y(apply<finite_chain_op>(ct, p));
+    return TTENSOR_LIKELY(has_no_zero(y) && finite(y) == 0) ? y : chain_any(ct, p);
+  } else if constexpr (is_var_v<X> && is_number<inner_t<X>>) {
+    const auto y = ct.value() * p.value();
+    return TTENSOR_LIKELY(y != 0 && finite(y) == 0) ? X(apply<finite_chain_op>(ct, p)) : chain_any(ct, p);
+  } else {
+    return X(apply<chain_op>(ct, p));
+  }
+}
+}  // namespace ordinary
+
+TTENSOR_END
