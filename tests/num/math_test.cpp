@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ttensor/num/math.hpp"
+#include "ulp.hpp"
 
 namespace tt = ttensor;
 namespace fn = ttensor::math;
@@ -27,18 +28,6 @@ struct random_state {
 template <class T>
 bool same(T a, T b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0 || (a != a && b != b);
-}
-
-// Distance in units of the last place of the exact result rounded to T (subnormals: of the smallest one).
-template <class T>
-double ulp(T got, long double want) {
-  const T rounded = static_cast<T>(want);
-  if (std::isinf(got) || std::isinf(rounded) || got != got || rounded != rounded) return same(got, rounded) ? 0 : 1e9;
-  int e;
-  std::frexp(rounded, &e);
-  const int lowest = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
-  const int unit = e - std::numeric_limits<T>::digits;
-  return double(std::fabs((static_cast<long double>(got) - want) / std::ldexp(1.0L, unit < lowest ? lowest : unit)));
 }
 
 enum class grid { linear, logarithmic };

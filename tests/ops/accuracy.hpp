@@ -9,27 +9,13 @@
 #include <string>
 #include <ttensor/tensor.hpp>
 #include <vector>
+#include "ulp.hpp"
 
 namespace accuracy {
 namespace tt = ttensor;
 
 template <class T> using array = tt::tensor<T, 1>;
 template <class T> using wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
-
-/// Of `got` for `want`, in units of the last place of want rounded to T (below the normal numbers: of the smallest one).
-template <class T> double ulp(T got, wide<T> want) {
-  const T rounded = static_cast<T>(want);
-  if (!std::isfinite(rounded) || !std::isfinite(got)) {
-    if (got == rounded) return 0;
-    if (std::isinf(rounded) && std::isfinite(got) && std::fabs(want) < std::ldexp(wide<T>(1), std::numeric_limits<T>::max_exponent) * wide<T>(1.0000001)) return 0.5;  // rounds to the largest
-    if (std::isinf(got) && std::fabs(want) > wide<T>(std::numeric_limits<T>::max()) * wide<T>(0.9999995)) return 1;  // or just beyond it
-    return (got != got) == (rounded != rounded) && (got != got || got == rounded) ? 0 : 1e9;
-  }
-  int e;
-  std::frexp(rounded, &e);
-  const int lowest = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits, unit = e - std::numeric_limits<T>::digits;
-  return static_cast<double>(std::fabs((static_cast<wide<T>>(got) - want) / std::ldexp(wide<T>(1), unit < lowest ? lowest : unit)));
-}
 
 /// Numbers: of every exponent; of sizes between 2^-20 and 2^20; evenly between -limit and limit for limits 1, 10, 100 and 1000.
 class numbers {

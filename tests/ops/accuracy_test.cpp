@@ -42,12 +42,12 @@ template <class T> void check(double limits::*limit) {
 TEST_CASE("errors in ulp of floats") { check<float>(&limits::of_float); }
 TEST_CASE("errors in ulp of doubles") { check<double>(&limits::of_double); }
 TEST_CASE("the measure sees an error") {
-  CHECK(accuracy::ulp(1.0f, 1.0 + 0x1p-23) == 1);
-  CHECK(accuracy::ulp(1.0, 1.0L + 0x1p-53L) == 0.5);
-  CHECK(accuracy::ulp(0.0f, 0x1p-148) == 2);
-  CHECK(accuracy::ulp(std::numeric_limits<float>::infinity(), 1e300) == 0);
-  CHECK(accuracy::ulp(1.0f, std::numeric_limits<double>::infinity()) > 1e8);
-  CHECK(accuracy::ulp(std::numeric_limits<double>::quiet_NaN(), 1.0L) > 1e8);
+  CHECK(ulp(1.0f, 1.0 + 0x1p-23) == 1);
+  CHECK(ulp(1.0, 1.0L + 0x1p-53L) == 0.5);
+  CHECK(ulp(0.0f, 0x1p-148) == 2);
+  CHECK(ulp(std::numeric_limits<float>::infinity(), 1e300) == 0);
+  CHECK(ulp(1.0f, std::numeric_limits<double>::infinity()) > 1e8);
+  CHECK(ulp(std::numeric_limits<double>::quiet_NaN(), 1.0L) > 1e8);
 }
 
 int main(int argc, char** argv) {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include "instruction_set.hpp"
 
-// Parts of it too: __ASSOCIATIVE_MATH__ is g++'s; clang has no such macro, but keeps the order of sums where it is told to (TTENSOR_BEGIN).
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+// Parts of it too: __ASSOCIATIVE_MATH__ and __NO_SIGNED_ZEROS__ are g++'s; clang has no such macros, but keeps the order of sums where it is told to (TTENSOR_BEGIN).
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "ttensor: -ffast-math and its parts break NaN, inf and signed-zero rules, and with sums in another order sin, cos and exp of ordinary numbers are wrong; remove them for the files that include ttensor"
 #endif
 

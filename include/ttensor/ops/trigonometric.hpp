@@ -82,7 +82,7 @@ struct asinh_op : real_elementwise<1> {
   static constexpr const char* name = "asinh";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::asinh(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { 
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
     if constexpr (is_complex_value_v<A>) {
       return grads{ops::over(1, apply<sqrt_op>(ops::plus(1, ops::times(a, a))))};
     } else {
