@@ -89,6 +89,30 @@ TEST_CASE("one argument") {
   expect("pow_negative_base_second", {tt::grad(tt::grad([](auto x) { return pow(x, 3.0); }))(-2.0)});
 }
 
+/// f'' at x in every order of two modes, of numbers and of arrays.
+template <class F> void bends(const char* name, F f, double x, double want) {
+  CAPTURE(name);
+  CAPTURE(x);
+  CHECK(tt::jacfwd(tt::jacfwd(f))(x) == want);
+  CHECK(tt::jacfwd(tt::grad(f))(x) == want);
+  CHECK(tt::grad(tt::jacfwd(f))(x) == want);
+  CHECK(tt::grad(tt::grad(f))(x) == want);
+  const auto g = [&](const auto& v) { return sum(f(v)); };
+  CHECK(tt::hvp(g, vec{0.25, x}, vec{0, 1})(1) == want);
+  CHECK(tt::grad([&](const auto& v) { return sum(tt::grad(g)(v)); })(vec{0.25, x})(1) == want);
+}
+TEST_CASE("second derivatives that are infinite are so in every mode") {
+  bends("asin", [](const auto& x) { return asin(x); }, 1, inf);
+  bends("asin", [](const auto& x) { return asin(x); }, -1, -inf);
+  bends("acos", [](const auto& x) { return acos(x); }, 1, -inf);
+  bends("acos", [](const auto& x) { return acos(x); }, -1, inf);
+  bends("atanh", [](const auto& x) { return atanh(x); }, 1, inf);
+  bends("atanh", [](const auto& x) { return atanh(x); }, -1, -inf);
+  bends("sqrt", [](const auto& x) { return sqrt(x); }, 0, -inf);
+  bends("log", [](const auto& x) { return log(x); }, 0, -inf);
+  bends("acosh", [](const auto& x) { return acosh(2.5 * x - 1.5); }, 1, -inf);  // 0.25 is outside
+}
+
 TEST_CASE("two arguments") {
   slopes2("hypot_at_0", [](const auto& x, const auto& y) { return hypot(x, y); }, 0.0, 0.0);
   slopes2("maximum_tie", [](const auto& x, const auto& y) { return tt::maximum(x, y); }, 3.0, 3.0);

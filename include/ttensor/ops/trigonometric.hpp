@@ -38,22 +38,27 @@ template <class A, int N> TTENSOR_HD TTENSOR_INLINE constexpr complex_elem_t<A> 
   }();
   return complex_elem_t<A>(value);
 }
-// (1 - a)(1 + a): exact near |a| = 1, where 1 - a^2 cancels
-template <class A> TTENSOR_HD TTENSOR_INLINE constexpr auto one_minus_square(const A& a) { return times(minus(1, a), plus(1, a)); }
 }  // namespace ops
+/// 1 - a^2 as (1 - a)(1 + a), exact near |a| = 1 where that cancels. One operator: backwards, the factor 0 would meet an infinite cotangent.
+struct one_minus_square_op : elementwise<1> {
+  static constexpr const char* name = "one_minus_square";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return (A(lane_t<A>(1)) - a) * (A(lane_t<A>(1)) + a); }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(-2, a)}; }
+};
 /// asin(a + h) ~= asin(a) + h / sqrt(1 - a^2); +inf at -1 and 1
 struct asin_op : real_elementwise<1> {
   static constexpr const char* name = "asin";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::asin(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<sqrt_op>(ops::one_minus_square(a)))}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<sqrt_op>(apply<one_minus_square_op>(a)))}; }
 };
 /// acos(a + h) ~= acos(a) - h / sqrt(1 - a^2)
 struct acos_op : real_elementwise<1> {
   static constexpr const char* name = "acos";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::acos(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(-1, apply<sqrt_op>(ops::one_minus_square(a)))}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(-1, apply<sqrt_op>(apply<one_minus_square_op>(a)))}; }
 };
 /// atan(a + h) ~= atan(a) + h / (1 + a^2)
 struct atan_op : real_elementwise<1> {
@@ -99,7 +104,7 @@ struct acosh_op : real_elementwise<1> {
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::acosh(x); }, a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
-    return grads{ops::over(1, ops::times(apply<sqrt_op>(ops::minus(a, 1)), apply<sqrt_op>(ops::plus(a, 1))))};
+    return grads{ops::over(ops::over(1, apply<sqrt_op>(ops::minus(a, 1))), apply<sqrt_op>(ops::plus(a, 1)))};
   }
 };
 /// atanh(a + h) ~= atanh(a) + h / (1 - a^2)
@@ -107,7 +112,7 @@ struct atanh_op : real_elementwise<1> {
   static constexpr const char* name = "atanh";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::atanh(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, ops::one_minus_square(a))}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<one_minus_square_op>(a))}; }
 };
 /// atan2(y, x): the angle of the point (x, y). d/dy = x / r^2, d/dx = -y / r^2; 0 at the origin. Points whose r^2 over- or underflows are moved by a power of two.
 struct atan2_op : of_reals<real_elementwise<2>> {
