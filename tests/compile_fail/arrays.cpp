@@ -2,6 +2,13 @@
 #include <ttensor/all.hpp>
 namespace tt = ttensor;
 
+// case: a_rank_below_0
+// expect: the rank of a tensor is the number of its axes, 0 or more
+// errors: 1
+auto nothing() { return tt::tensor<double, -1>{}; }
+// twin:
+auto nothing() { return tt::tensor<double, 0>{}; }
+
 // case: narrowing_assignment_is_explicit
 // expect: error
 void narrow(const tt::tensor<double, 1>& x) { tt::tensor<float, 1> y = x; (void)y; }

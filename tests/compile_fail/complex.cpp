@@ -53,6 +53,20 @@ auto positive(const tt::tensor<C, 1>& z) { return tt::eval(z > 0); }
 // twin:
 auto positive(const tt::tensor<C, 1>& z) { return tt::eval(real(z) > 0); }
 
+// case: largest_of_complex_numbers
+// expect: no form for complex numbers \(they have no order\)
+// errors: 1
+auto largest(const tt::tensor<C, 1>& z) { return tt::max(z); }
+// twin:
+auto largest(const tt::tensor<C, 1>& z) { return tt::max(abs(z)); }
+
+// case: place_of_the_smallest_of_complex_numbers
+// expect: no form for complex numbers \(they have no order\)
+// errors: 1
+auto where_smallest(const tt::tensor<C, 2>& z) { return tt::argmin(z, 0); }
+// twin:
+auto where_smallest(const tt::tensor<C, 2>& z) { return tt::argmin(real(z), 0); }
+
 // case: function_of_real_numbers_inside_grad
 // expect: no form for complex numbers
 // errors: 1

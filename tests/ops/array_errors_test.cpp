@@ -135,7 +135,7 @@ TEST_CASE("shapes: rows, assignments, views, what is not one element") {
   CHECK(text<tt::shape_error>([&] { swap(a(0), a(0, tt::range(0, 2))); }) == "[swap] shapes differ: (3,) and (2,); exchange views of one shape [TT-S19]");
   CHECK(text<tt::shape_error>([&] { item(a); }) == "[item] an array of shape (2,3) has not one element; index it [TT-S32]");
   std::vector<double> five(5);
-  CHECK(text<tt::shape_error>([&] { tt::view(five, {2, 3}); }) == "[view] a range of 5 elements under the shape (2,3); give a shape of as many elements [TT-S32]");
+  CHECK(text<tt::shape_error>([&] { tt::view(five, {2, 3}); }) == "[view] a range of 5 elements under the shape (2,3); give a shape of as many elements [TT-S34]");
   CHECK(item(tt::tensor<double, 2>{{7}}) == 7);
   CHECK(tt::all(a == 0.0));
 }

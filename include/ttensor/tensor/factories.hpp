@@ -13,7 +13,7 @@ template <class T, int R> tensor<T, R> filled(const dims<R>& e, const T& v) {
 [[noreturn]] void unlike_range(index_t n, const message& shape);
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void unlike_range(index_t n, const message& shape) {
-  raise<shape_error>("[view] a range of " + to_message(n) + " elements under the shape " + shape + "; give a shape of as many elements [TT-S32]");
+  raise<shape_error>("[view] a range of " + to_message(n) + " elements under the shape " + shape + "; give a shape of as many elements [TT-S34]");
 }
 #endif
 }  // namespace factory_detail

@@ -254,12 +254,14 @@ struct plain_finish {
 /// An array operator: numbers fused with their producer where it can, other kinds through its rules.
 /// The elements of a tensor that is no longer needed.
 template <class Y> auto taken(Y y) { return std::remove_cvref_t<decltype(y.elements())>(std::move(y.elements())); }
-template <template <int> class Op, bool Real> struct operator_how : plain_finish {
+template <template <int> class Op, bool Real, bool Ordered = false> struct operator_how : plain_finish {
   static constexpr const char* name = Op<1>::name;
   template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>&, const axis_set<E::rank>& set) {
+    using T = elem_t<scalar_t<E>>;
     const Op<E::rank> op{set};
     auto e = [&] {
       if constexpr (Real) return as_real(x);
+      else if constexpr (Ordered && is_complex_v<T>) return apply<cast_op<typename ops::real_number<T>::type>>(apply<real_op>(x));  // refused
       else return x;
     }();
     if constexpr (depth_v<storage_scalar_t<typename decltype(e)::scalar>> > 0) return taken(apply_array(op, e));
@@ -329,14 +331,14 @@ template <bool Zero, int Flag> struct count_how {
     else return apply<std::conditional_t<Zero, equal_op, not_equal_op>>(x, 0);
   }
 };
-using max_how = operator_how<max_operator, false>;
-using min_how = operator_how<min_operator, false>;
+using max_how = operator_how<max_operator, false, true>;
+using min_how = operator_how<min_operator, false, true>;
 using prod_how = operator_how<product, false>;
 struct logsumexp_how : operator_how<log_sum_exp_operator, true> {
   using in_float = void;
 };
-using argmax_how = operator_how<argmax_operator, false>;
-using argmin_how = operator_how<argmin_operator, false>;
+using argmax_how = operator_how<argmax_operator, false, true>;
+using argmin_how = operator_how<argmin_operator, false, true>;
 using count_nonzero_how = count_how<false, 0>;
 using any_how = count_how<false, 1>;
 template <template <int> class Op, class A> auto along(const A& a, index_t axis) {

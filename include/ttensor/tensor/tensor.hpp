@@ -161,6 +161,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   static_assert(any_scalar<S>, "ttensor: this element type is no number. For std::complex include <ttensor/num/complex.hpp>, <ttensor/all.hpp> or <complex> before all other headers of "
                                "ttensor; other types become numbers by a specialisation of number_traits");
   static constexpr int R = shape::rank_of<Shape>();
+  static_assert(R >= 0, "ttensor: the rank of a tensor is the number of its axes, 0 or more");
   using base = array_interface<tensor, S, R>;
 
  public:
