@@ -115,7 +115,8 @@ template <class F> std::vector<difference> resolved_differences(const F& value, 
 ///           cannot resolve (rounding of large values, and bends within its step up to a tenth); false when a NaN is met. `.worst`; printed, a table
 /// Cost      six evaluations (more where the function bends within the step, which is made smaller then) and one forward pass for each input element, one reverse pass for each output element
 /// Throws    what f throws; level_error [TT-L04] when f makes a no_grad, which forward mode refuses
-/// Notes     choose points away from kinks: a difference across one is the derivative of neither side. What should stay constant is captured
+/// Notes     choose points away from kinks: a difference across one is the derivative of neither side. What should stay constant is captured. A right
+///           derivative of what turns within 1e-4 (sin(1e4 x)) may be said to differ: two steps of the difference can agree by chance; scale the argument
 /// Source    differences of fourth order: Abramowitz and Stegun (1964), table 25.2
 template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&... arguments) {
   using namespace testing_detail;
