@@ -193,3 +193,29 @@ TEST_CASE("results that share memory with others are values") {
     for (int i = 0; i < 2; ++i)
       for (int j = 0; j < 2; ++j) CHECK(each(e, i, j) == xs(e, j) + 2 * (a(i, 0) * xs(e, 0) + a(i, 1) * xs(e, 1)) * xs(e, j) + 2 * a(i, j));
 }
+
+TEST_CASE("copies of mapped numbers are values, though they share elements") {
+  const tensor<double, 1> x{1, 2, 3};
+  const auto [a, b, c, d, e, g] = tt::vmap([](const auto& s) {
+    using S = std::remove_cvref_t<decltype(s)>;
+    auto one = s * 2.0;
+    auto other = one;
+    other += 1.0;
+    auto third = one;
+    one = third * third;
+    tensor<S, 1> row(2);
+    row(0) = third, row(1) = third;
+    const S read = row(0);
+    row(0) = other;
+    tensor<S, 0> single(third);
+    const S kept = single();
+    single += 5.0;
+    return std::tuple(one, other, third, read, row, kept + 0.0 * single());
+  })(x);
+  CHECK(same(a, tensor<double, 1>{4, 16, 36}));
+  CHECK(same(b, tensor<double, 1>{3, 5, 7}));
+  CHECK(same(c, tensor<double, 1>{2, 4, 6}));
+  CHECK(same(d, c));
+  CHECK(same(e, tensor<double, 2>{{3, 2}, {5, 4}, {7, 6}}));
+  CHECK(same(g, c));
+}

@@ -58,7 +58,8 @@ template <class T, class W> class store<basic_batched<T, W>> {
 
   S get(index_t i) const;
   void set(index_t i, const S& v);
-  S scalar() const;
+  S scalar() const&;
+  S scalar() &&;
   void zero() { cell_->inner.zero(); }
   snapshot<S, false> bare() const {
     if (!cell_) return {};
@@ -68,6 +69,7 @@ template <class T, class W> class store<basic_batched<T, W>> {
     if (!cell_) return {};
     return {cell_->inner.snap(), cell_->batch, cell_->size, cell_->call};
   }
+  bool shared() const { return cell_ && cell_.shared(); }
   store alias() const { return *this; }
   store value() const { return cell_ ? store(cell_->inner.value(), cell_->batch, cell_->size, cell_->call) : store(); }
   template <class F> void cells(F&& f) { cell_->inner.cells(f); }
@@ -143,12 +145,9 @@ template <class T, class W> struct basic_batched {
   template <class U, class V> requires(std::is_same_v<kinds::unnoted_t<basic_batched<U, V>>, kinds::unnoted_t<basic_batched>> && !std::is_same_v<basic_batched<U, V>, basic_batched>)
   basic_batched(const basic_batched<U, V>& o) : elements_(with_note<basic_batched>(o.elements())) {}
   explicit basic_batched(store<basic_batched> s) : elements_(static_cast<store<basic_batched>&&>(s)) {}
-  basic_batched(const basic_batched& o) : elements_(o.elements_.value()) {}
+  basic_batched(const basic_batched&) = default;  // copies share the elements until one is written
   basic_batched(basic_batched&&) noexcept = default;
-  basic_batched& operator=(const basic_batched& o) {
-    elements_ = o.elements_.value();
-    return *this;
-  }
+  basic_batched& operator=(const basic_batched&) = default;
   basic_batched& operator=(basic_batched&&) noexcept = default;
   template <class U> void operator=(const probe<U>& p) & { static_cast<void>(probe<basic_batched>(p)); }  // refuses what has no place here
   template <class V> void operator=(const V&) const&& {
@@ -160,8 +159,11 @@ template <class T, class W> struct basic_batched {
     return false;
   }
   const store<basic_batched>& elements() const { return elements_; }
-  store<basic_batched>& elements() { return elements_; }
-  template <class Self, class F> static void each_call(Self& x, F&& f) { level_calls::each(x.elements_, f); }
+  store<basic_batched>& elements() {
+    if (elements_.shared()) elements_ = elements_.value();
+    return elements_;
+  }
+  template <class Self, class F> static void each_call(Self& x, F&& f) { level_calls::each(x.elements(), f); }
   leaf<basic_batched, 0> as_leaf() const { return {elements_.snap(), {0, {}, {}}}; }
   template <class F> void planes(F&& f) const {
     constexpr int levels = batch_levels_v<basic_batched>;
@@ -184,7 +186,8 @@ template <class T, class W> basic_batched<T, W> store<basic_batched<T, W>>::get(
   auto column = expr::make_node<cast_op<elem_t<T>>>(L{cell_->inner.snap(), layout_map<1>{i, n, {{cell_->batch == 1 ? 0 : cell_->size}}}});
   return S(store(statement_rule<T>::evaluate(column, n), cell_->batch, 1, cell_->call));
 }
-template <class T, class W> basic_batched<T, W> store<basic_batched<T, W>>::scalar() const { return S(value()); }
+template <class T, class W> basic_batched<T, W> store<basic_batched<T, W>>::scalar() const& { return S(value()); }
+template <class T, class W> basic_batched<T, W> store<basic_batched<T, W>>::scalar() && { return S(static_cast<store&&>(*this)); }
 template <class T, class W> void store<basic_batched<T, W>>::set(index_t i, const S& v) {
   level_calls::write(cell_->call, v.elements().cell_->call);
   require_batch(v.elements().batch());
@@ -198,7 +201,7 @@ template <class T, class W> struct kind_rule<basic_batched<T, W>> {
   template <class Op, class... A> static auto apply(A&&... a) {
     auto e = expr::build<Op>(static_cast<A&&>(a)...);
     using S = storage_scalar_t<typename decltype(e)::scalar>;
-    return statement_rule<S>::evaluate(e, dims<0>{}).scalar();
+    return S(statement_rule<S>::evaluate(e, dims<0>{}));
   }
 };
 

@@ -20,7 +20,7 @@ template <bool Keep, class T> auto without_axis(T&& t, int at) {
   using S = scalar_t<T>;
   constexpr int R = rank_v<T>;
   if constexpr (Keep) return std::remove_cvref_t<T>(static_cast<T&&>(t));
-  else if constexpr (R == 1) return t.elements().scalar();
+  else if constexpr (R == 1) return static_cast<store<S>&&>(t.elements()).scalar();
   else {
     axis_set<R> set;
     set.reduced[at] = true;

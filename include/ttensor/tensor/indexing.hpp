@@ -153,7 +153,7 @@ template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto t
       for (int q = 0; q < Q; ++q) e[k++] = il.map.extent[q];
   }
   using S = typename decltype(y)::scalar;
-  if constexpr (R + Q == 1 && !array_like<N>) return y.elements().scalar();
+  if constexpr (R + Q == 1 && !array_like<N>) return static_cast<store<S>&&>(y.elements()).scalar();
   else return tensor<S, R - 1 + Q>(static_cast<store<S>&&>(y.elements()), e);
 }
 namespace indexing_detail {

@@ -239,7 +239,7 @@ template <class How, class A, class... O> auto reduce_numbers(const How& how, co
     using Q = typename scalar_of_store<decltype(s)>::type;
     if constexpr (keep) return how.finish(tensor<Q, R>(static_cast<store<Q>&&>(s), reduced_shape_kept(shape, set)), count);
     else if constexpr (N >= 0 && R > N) return how.finish(tensor<Q, R - N>(static_cast<store<Q>&&>(s), reduced_shape<R - N>(shape, set)), count);
-    else return how.finish(s.scalar(), count);
+    else return how.finish(static_cast<store<Q>&&>(s).scalar(), count);
   }
 }
 /// A reduction that says in_float takes half and bfloat16 to float and only the result back: a mean may exist where the sum overflows.
