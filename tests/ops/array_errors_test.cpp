@@ -204,6 +204,6 @@ TEST_CASE("levels that meet, values that outlive theirs") {
         "[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see, or kept a value of one that has ended; "
         "pass closing_over(x...) to the inner transform, return what is kept [TT-L03]");
   CHECK(text<tt::level_error>([&] { std::any_cast<tt::var<double>>(leaked) * 2.0; }) ==
-        "[var] a value of a transform that has ended, or of another thread, was used in a recorded operation; return it from the transformed function, or take "
+        "[var] a value of a transform that has ended, of another thread, or that was moved from, was used in a recorded operation; return it from the transformed function, or take "
         "stop_gradient of it first [TT-L02]");
 }

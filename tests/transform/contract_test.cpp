@@ -183,7 +183,7 @@ TEST_CASE("rule 3: another thread may read the numbers of a taped value, and the
     return sum(y);
   })(v);
   CHECK(read == 23);
-  CHECK(said == "[var] a value of a transform that has ended, or of another thread, was used in a recorded operation; return it from the transformed function, or take "
+  CHECK(said == "[var] a value of a transform that has ended, of another thread, or that was moved from, was used in a recorded operation; return it from the transformed function, or take "
                 "stop_gradient of it first [TT-L02]");
   CHECK(equal(g, vec{2, 4, 6}));
 }

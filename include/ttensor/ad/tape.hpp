@@ -270,7 +270,7 @@ TTENSOR_NOINLINE inline bool holds_younger_address(const tape& t, const void* ob
 #if defined(TTENSOR_BODY)
 namespace tapes {
 TTENSOR_BODY void not_live() {
-  raise<level_error>("[var] a value of a transform that has ended, or of another thread, was used in a recorded operation; return it from the "
+  raise<level_error>("[var] a value of a transform that has ended, of another thread, or that was moved from, was used in a recorded operation; return it from the "
                      "transformed function, or take stop_gradient of it first [TT-L02]");
 }
 TTENSOR_BODY void mixed_levels() {

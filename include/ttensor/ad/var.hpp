@@ -17,7 +17,7 @@ template <class T> struct var {
   template <class U> requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, var>) var(const U& c) : value_(T(c)) {}
   var(const T& v, std::uint64_t serial, adjoint_ref r, bool temporary) : value_(v), serial_(serial), bits_(temporary ? r.as_temporary() : r.bits) {}
   var(const var& o) : value_(o.value_), serial_(o.serial_), bits_(o.kept()) {}
-  var(var&& o) noexcept : value_(static_cast<T&&>(o.value_)), serial_(o.serial_), bits_(o.bits_) { o.kept(); }
+  var(var&& o) noexcept : value_(static_cast<T&&>(o.value_)), serial_(o.serial_), bits_(o.bits_) { o.leave(); }
   var& operator=(const var& o) {
     value_ = o.value_;
     serial_ = o.serial_;
@@ -28,14 +28,15 @@ template <class T> struct var {
     value_ = static_cast<T&&>(o.value_);
     serial_ = o.serial_;
     bits_ = o.bits_;
-    o.kept();
+    if (this != &o) o.leave();
     return *this;
   }
   template <class U> void operator=(const probe<U>& p) & { static_cast<void>(probe<var>(p)); }  // refuses what has no place here
   const T& value() const { return value_; }
   bool active() const { return serial_ != 0; }
   std::uint64_t serial() const { return serial_; }
-  adjoint_ref ref() const { return {bits_ & ~adjoint_ref::temporary_bit}; }
+  /// The entry, which from now on nobody may have: what was recorded with it refers to it.
+  adjoint_ref ref() const { return {kept()}; }
   /// The entry is `r`, and whoever consumes this var may have it.
   TTENSOR_INLINE bool is_temporary(adjoint_ref r) const { return bits_ == r.as_temporary(); }
   /// The entry now belongs to the consumer; using this var again is an error, not a wrong number.
@@ -49,6 +50,9 @@ template <class T> struct var {
   }
 
  private:
+  void leave() {  // a temporary has one owner
+    if (bits_ & adjoint_ref::temporary_bit) give_away();
+  }
   std::uint64_t kept() const { return bits_ &= ~adjoint_ref::temporary_bit; }
   T value_;
   std::uint64_t serial_ = 0;  // of the tape; 0: a constant
@@ -172,7 +176,7 @@ template <class T> struct kind_rule<var<T>> {
       static_for<n>([&](auto i) {
         using V = at_t<i(), type_list<A&&...>>;
         using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
-        if constexpr (std::is_same_v<V, var<Y>&&> && !crosses<Y, V, P1>) {
+        if constexpr (std::is_same_v<V, var<Y>&&> && !std::is_same_v<P1, no_partial> && !crosses<Y, V, P1>) {
           if (!at<i()>(args).is_temporary(adjoint_ref::to(0, entry - 1))) return;
           at<i()>(args).give_away();
           taken[i()] = true;
