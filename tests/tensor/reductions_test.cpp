@@ -188,6 +188,43 @@ TEST_CASE_TEMPLATE("softmax, log_softmax and logsumexp of rows of every length a
   CHECK(logsumexp(tt::tensor<T, 2>{{0, 0}, {0, 0}}) == doctest::Approx(std::log(4.0)));
 }
 
+TEST_CASE_TEMPLATE("short rows: the bits of a row do not depend on how many rows there are", T, float, double) {
+  for (const tt::index_t n : {1, 2, 5, 8, 15, 16, 31, 32}) {
+    const auto x = tt::eval(tt::normal<T>(tt::rng(7), {37, n}) * 3.0);
+    const auto y = softmax(x, 1), z = log_softmax(x, 1);
+    const auto s = logsumexp(x, 1);
+    for (const tt::index_t rows : {1, 2, 7, 8, 9, 16, 20, 36})
+      for (const tt::index_t first : {tt::index_t(0), 37 - rows}) {
+        const auto part = tt::eval(x(tt::range(first, first + rows)));
+        CHECK(tt::all(softmax(part, 1) == y(tt::range(first, first + rows))));
+        CHECK(tt::all(log_softmax(part, 1) == z(tt::range(first, first + rows))));
+        CHECK(tt::all(logsumexp(part, 1) == s(tt::range(first, first + rows))));
+      }
+  }
+}
+
+TEST_CASE_TEMPLATE("across rows that fill no pack: every number of rows and columns, operands of every shape", T, float, double) {
+  const auto whole = [](tt::index_t i) { return static_cast<T>((i * 37) % 19 - 9); };
+  for (const tt::index_t n : {1, 3, 7, 8, 16, 31, 64, 65, 200, 1100})
+    for (const tt::index_t c : {1, 2, 3, 5, 7, 9, 15}) {
+      tt::tensor<T, 2> x(n, c), w(n, 1);
+      tt::tensor<T, 1> row(c);
+      for (tt::index_t i = 0; i < n; ++i)
+        for (tt::index_t j = 0; j < c; ++j) x(i, j) = whole(i * c + j), w(i, 0) = whole(i + 5), row(j) = whole(j + 3);
+      const auto s = sum(x, 0), m = sum(w * x - row, 0), top = tt::max(x, 0), turned = sum(transpose(x), 1);
+      const auto batch = tt::vmap([&](const auto& k) { return sum(k * x, 0); })(tt::tensor<T, 1>{1, 2, 3});
+      for (tt::index_t j = 0; j < c; ++j) {
+        T sums = 0, weighted = 0, largest = x(0, j);
+        for (tt::index_t i = 0; i < n; ++i) sums += x(i, j), weighted += w(i, 0) * x(i, j) - row(j), largest = std::max<T>(largest, x(i, j));
+        CHECK(s(j) == sums);  // integers: exact in any order
+        CHECK(m(j) == weighted);
+        CHECK(top(j) == largest);
+        CHECK(turned(j) == sums);
+        CHECK(batch(2, j) == 3 * sums);
+      }
+    }
+}
+
 TEST_CASE_TEMPLATE("log_softmax keeps its digits where elements are large", T, float, double) {
   const tt::tensor<T, 2> x{{0, 1, 3}, {2, 2, 2}};
   const tt::tensor<T, 2> near = log_softmax(x, 1);

@@ -63,7 +63,7 @@ inline int longer_axis(const index_t* extent, int in, index_t lanes, index_t eno
 }
 
 /// The same for a sum along a short row: an axis that the sum keeps moves inside, whatever its extent, so that the order of an element's additions does
-/// not depend on how many elements there are (chunks of vmap give the same bits); where no axis is kept, one of 16 or more. Short rows that are kept stay.
+/// not depend on how many elements there are (chunks of vmap give the same bits); where no axis is kept, one of 16 or more. Short rows that are kept change places with a sum across them that fills packs.
 bool turn_short_sums(nest& s);
 
 /// How a planned nest is walked.
@@ -122,7 +122,12 @@ TTENSOR_BODY bool turn_short_sums(nest& s) {
     for (int p = 0; p < s.planes; ++p) yes = yes || (s.plane[p].how == access::output && s.plane[p].stride[d] != 0);
     return yes;
   };
-  if (kept(in)) return false;
+  if (kept(in)) {
+    if (kept(in - 1) || s.extent[in - 1] < s.lanes) return false;
+    std::swap(s.extent[in - 1], s.extent[in]);
+    for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[in - 1], s.plane[p].stride[in]);
+    return true;
+  }
   int to = -1;
   for (int d = in - 1; d >= 0; --d)
     if (kept(d) && (to < 0 || (s.extent[to] < 16 && s.extent[d] > s.extent[to]))) to = d;

@@ -1,5 +1,6 @@
 // softmax, log_softmax and logsumexp of rows whose elements lie side by side. A row is walked two or three times while it stays in the
-// nearest cache: its largest element, the exponentials with their sum, the results.
+// nearest cache: its largest element, the exponentials with their sum, the results. Of short rows as many as a pack has lanes are taken
+// at once, a row a lane: along the row every one would wait for its largest element, its sum and its quotient.
 #pragma once
 #include "../num/math.hpp"
 #include "threads.hpp"
@@ -16,6 +17,11 @@ template <class T> class softmax_rows {
  public:
   /// exp(x) / sum(exp(x)); y may be x. Of a row that is all -inf: zeros; NaN and +inf spread as in the quotient.
   static void softmax(const T* x, T* y, index_t rows, index_t n) {
+    if (n < few)
+      return each_few<true>(x, rows, n, [=](index_t i, lanes& l) {
+        const P f = convert<T>(D(1) / select(l.sum == D(0), D(1), l.sum));
+        l.give(y + i * n, [&](const P& e) { return e * f; });
+      });
     each(rows, n, [=](index_t i) {
       const peak p = exponentials<true>(x + i * n, y + i * n, n);
       map(y + i * n, y + i * n, n, [f = p.sum == 0 ? T(1) : static_cast<T>(1 / p.sum)](auto v) { return v * decltype(v)(f); });
@@ -23,6 +29,12 @@ template <class T> class softmax_rows {
   }
   /// log(sum(exp(x))), one for each row; -inf where a row is all -inf.
   static void logsumexp(const T* x, T* y, index_t rows, index_t n) {
+    if (n < few)
+      return each_few<false>(x, rows, n, [=](index_t i, const lanes& l) {
+        T out[W];
+        convert<T>(math::log(l.sum) + convert<double>(l.largest)).store(out);
+        for (index_t r = 0; r < l.rows; ++r) y[i + r] = out[r];
+      });
     each(rows, n, [=](index_t i) {
       const peak p = exponentials<false>(x + i * n, nullptr, n);
       y[i] = static_cast<T>(math::log(p.sum) + static_cast<double>(p.largest));
@@ -30,6 +42,11 @@ template <class T> class softmax_rows {
   }
   /// log(softmax(x)); y may be x. -inf where a row is all -inf.
   static void log_softmax(const T* x, T* y, index_t rows, index_t n) {
+    if (n < few)
+      return each_few<false>(x, rows, n, [=](index_t i, lanes& l) {
+        const P t = convert<T>(select(l.sum == D(0), D(0), math::log(l.sum)));
+        l.give(y + i * n, [&](const P& e) { return e - l.largest - t; });
+      });
     each(rows, n, [=](index_t i) {
       const peak p = exponentials<false>(x + i * n, nullptr, n);
       const T l = p.sum == 0 ? T(0) : static_cast<T>(math::log(p.sum));  // largest + log(sum), rounded, would lose digits where |x| is large
@@ -42,6 +59,35 @@ template <class T> class softmax_rows {
     T largest;   // 0 where it is not finite
     double sum;  // of exp(x - largest)
   };
+  static constexpr index_t few = W < 4 ? 16 : 32;  // elements: rows that are shorter are taken several at once
+  using D = pack<double, W>;
+  struct lanes {  // a peak a lane
+    P largest;
+    D sum;
+    index_t n, rows;  // elements of a row; rows that there are, further lanes repeat the first
+    T v[few * W];     // element j of row r at j W + r: of x or, Kept, its exponential
+    template <class F> void give(T* y, F&& f) {
+      for (index_t j = 0; j < n; ++j) f(P::load(v + j * W)).store(v + j * W);
+      for (index_t r = 0; r < rows; ++r)
+        for (index_t j = 0; j < n; ++j) y[r * n + j] = v[j * W + r];
+    }
+  };
+  template <bool Kept, class F> static void each_few(const T* x, index_t rows, index_t n, const F& f) {
+    each((rows + W - 1) / W, n * W, [=](index_t i) {
+      lanes l{P(lowest), D(0), n, rows - i * W < W ? rows - i * W : W, {}};
+      const T* const from = x + i * W * n;
+      for (index_t r = 0; r < W; ++r)
+        for (index_t j = 0; j < n; ++j) l.v[j * W + r] = from[(r < l.rows ? r : 0) * n + j];
+      for (index_t j = 0; j < n; ++j) l.largest = math::detail::max_raw(P::load(l.v + j * W), l.largest);
+      l.largest = select((l.largest > P(lowest)) & (l.largest < P(-lowest)), l.largest, P(0));
+      for (index_t j = 0; j < n; ++j) {
+        const P e = math::exp(P::load(l.v + j * W) - l.largest);
+        if constexpr (Kept) e.store(l.v + j * W);
+        l.sum = l.sum + convert<double>(e);
+      }
+      f(i * W, l);
+    });
+  }
   template <bool Kept> static peak exponentials(const T* x, T* y, index_t n) {  // kept at y
     const index_t whole = n - n % W;
     T rest[W];  // what fills no pack, filled up with -inf, whose exponential is 0
