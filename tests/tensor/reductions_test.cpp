@@ -188,6 +188,64 @@ TEST_CASE_TEMPLATE("softmax, log_softmax and logsumexp of rows of every length a
   CHECK(logsumexp(tt::tensor<T, 2>{{0, 0}, {0, 0}}) == doctest::Approx(std::log(4.0)));
 }
 
+TEST_CASE_TEMPLATE("argmax and argmin: ties, NaN, long runs, many columns, strides, several axes, against a plain search", T, float, double, std::int64_t, tt::half) {
+  std::uint64_t s = 88172645463325252u;
+  const auto draw = [&](int n) {
+    s ^= s << 13, s ^= s >> 7, s ^= s << 17;
+    return static_cast<int>((s >> 33) % static_cast<std::uint64_t>(n));
+  };
+  const tt::index_t shapes[][3] = {{1, 1, 1}, {2, 3, 4}, {3, 1, 70}, {1, 200, 3}, {5, 40, 17}, {64, 2, 64}, {129, 1, 1}, {2, 16, 150}};
+  for (const auto& e : shapes)
+    for (int round = 0; round < 6; ++round) {
+      tt::tensor<T, 3> x(e[0], e[1], e[2]);
+      for (tt::index_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<T>(static_cast<float>(round < 3 ? draw(7) : static_cast<int>(i % 100) - draw(2)));
+      if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        if (round % 2) x.data()[draw(static_cast<int>(x.size()))] = x.data()[draw(static_cast<int>(x.size()))] = std::numeric_limits<T>::quiet_NaN();
+      const tt::tensor<T, 3> turned = tt::permute(x, 2, 1, 0);
+      const auto y = tt::permute(turned, 2, 1, 0);  // the same array, other strides
+      const auto place = [&](const auto& at, tt::index_t n, bool largest) {
+        tt::index_t best = 0;
+        for (tt::index_t k = 1; k < n; ++k) {
+          const auto v = static_cast<double>(T(at(k))), b = static_cast<double>(T(at(best)));
+          if (b == b && (v != v || (largest ? v > b : v < b))) best = k;
+        }
+        return best;
+      };
+      for (const bool largest : {true, false}) {
+        int wrong = 0;
+        const auto of = [&](const auto& a, const auto&... axes) { return largest ? tt::argmax(a, axes...) : tt::argmin(a, axes...); };
+        const auto all = [&](tt::index_t k) { return x.data()[k]; };
+        wrong += of(x) != place(all, x.size(), largest);
+        wrong += of(y) != place(all, x.size(), largest);
+        const auto first = of(x, 0), middle = of(x, 1), last = of(x, 2), first_y = of(y, 0), middle_y = of(y, 1), last_y = of(y, 2), outer = of(x, tt::axes{0, 2}), inner = of(x, tt::axes{1, 2}), inner_y = of(y, tt::axes{1, 2});
+        for (tt::index_t i = 0; i < e[0]; ++i) {
+          const auto rest = [&](tt::index_t k) { return x(i, k / e[2], k % e[2]); };
+          wrong += inner(i) != place(rest, e[1] * e[2], largest);
+          wrong += inner_y(i) != place(rest, e[1] * e[2], largest);
+          for (tt::index_t j = 0; j < e[1]; ++j) {
+            const auto row = [&](tt::index_t k) { return x(i, j, k); };
+            wrong += last(i, j) != place(row, e[2], largest);
+            wrong += last_y(i, j) != place(row, e[2], largest);
+          }
+          for (tt::index_t k = 0; k < e[2]; ++k) {
+            const auto row = [&](tt::index_t j) { return x(i, j, k); };
+            wrong += middle(i, k) != place(row, e[1], largest);
+            wrong += middle_y(i, k) != place(row, e[1], largest);
+          }
+        }
+        for (tt::index_t j = 0; j < e[1]; ++j) {
+          wrong += outer(j) != place([&](tt::index_t k) { return x(k / e[2], j, k % e[2]); }, e[0] * e[2], largest);
+          for (tt::index_t k = 0; k < e[2]; ++k) {
+            const auto row = [&](tt::index_t i) { return x(i, j, k); };
+            wrong += first(j, k) != place(row, e[0], largest);
+            wrong += first_y(j, k) != place(row, e[0], largest);
+          }
+        }
+        CHECK(wrong == 0);
+      }
+    }
+}
+
 TEST_CASE_TEMPLATE("short rows: the bits of a row do not depend on how many rows there are", T, float, double) {
   for (const tt::index_t n : {1, 2, 5, 8, 15, 16, 31, 32}) {
     const auto x = tt::eval(tt::normal<T>(tt::rng(7), {37, n}) * 3.0);

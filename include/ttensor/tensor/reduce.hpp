@@ -185,6 +185,16 @@ template <int Q, int R> dims<Q> reduced_shape(const dims<R>& s, const axis_set<R
     if (!set.reduced[d]) e[k++] = s[d];
   return e;
 }
+template <int R> index_t reduced_count(const dims<R>& shape, const axis_set<R>& set) {
+  index_t n = 1;
+  for (int d = 0; d < R; ++d) n *= set.reduced[d] ? shape[d] : 1;
+  return n;
+}
+template <int R> axis_set<R + 1> below_batch(const axis_set<R>& s) {  // the same axes of arrays with one more leading axis
+  axis_set<R + 1> b;
+  for (int d = 0; d < R; ++d) b.reduced[d + 1] = s.reduced[d];
+  return b;
+}
 }  // namespace reduce_detail
 
 // ---- the call forms of every reduction: op(x), op(x, axis), op(x, axes{0, 2}), each also with keepdims ------------------
@@ -211,11 +221,6 @@ template <int R> axis_set<R> every_axis() {
   axis_set<R> s;
   for (bool& r : s.reduced) r = true;
   return s;
-}
-template <int R> index_t reduced_count(const dims<R>& shape, const axis_set<R>& set) {
-  index_t n = 1;
-  for (int d = 0; d < R; ++d) n *= set.reduced[d] ? shape[d] : 1;
-  return n;
 }
 
 template <class How> inline constexpr bool has_total = requires { typename How::has_total; };  // total(e): all axes, numbers; counted(e): what finish then gets

@@ -5,16 +5,12 @@
 #pragma once
 #include <string>
 #include "../run/softmax.hpp"
+#include "arg_extremum.hpp"
 #include "shape_ops.hpp"
 
 TTENSOR_HD_BEGIN
 
 namespace reduce_detail {
-template <int R> axis_set<R + 1> below_batch(const axis_set<R>& s) {  // the same axes of arrays with one more leading axis
-  axis_set<R + 1> b;
-  for (int d = 0; d < R; ++d) b.reduced[d + 1] = s.reduced[d];
-  return b;
-}
 /// Sum over the axes of `set`, which stay with extent 1.
 template <class E, int R> auto sum_kept(const E& x, const axis_set<R>& set) {
   const auto e = as_expression(x);
@@ -28,11 +24,6 @@ template <class E> auto as_real(const E& e) {
   using T = elem_t<typename E::scalar>;
   return expr::operand<std::conditional_t<is_differentiable_v<T>, T, double>>(e);
 }
-template <int R> void refuse_empty(const char* name, const dims<R>& shape, const axis_set<R>& set) {
-  if (reduced_count(shape, set) == 0 && shape::size(reduced_shape_kept(shape, set)) > 0)
-    raise<domain_error>(std::string("[") + name + "] of an empty range has no value: shape " + shape::text(shape) + "; check the size first [TT-D02]");
-}
-
 // ---- array operators --------------------------------------------------------------------------------------------------
 template <class Red, int R> struct extremum {
   axis_set<R> set;
@@ -194,59 +185,6 @@ template <int R> struct log_softmax_operator {
   }
 };
 
-/// Position of the first extremum, row-major over the reduced axes; the first NaN wins.
-template <class Better, int R> struct arg_extremum {
-  axis_set<R> set;
-  static constexpr const char* name = std::is_same_v<Better, greater_op> ? "argmax" : "argmin";
-  arg_extremum<Better, R + 1> batched() const { return {below_batch(set)}; }
-  template <class E> auto primal(const E& a) const {
-    const auto l = array_detail::as_array(a);
-    const auto shape = l.map.extent, kept = reduced_shape_kept(shape, set);
-    refuse_empty(name, shape, set);
-    tensor<std::int64_t, R> y(store<std::int64_t>::make(shape::size(kept)), kept);
-    const index_t n = reduced_count(shape, set), m = n ? shape::size(shape) / n : 0;
-    std::int64_t* to = y.data();
-    ++counts.loops;
-    const auto* from = l.data.base + l.map.offset;
-    int axis = R - 1;  // of the inner loop: the last one that is reduced
-    while (axis >= 0 && !set.reduced[axis]) --axis;
-    const index_t run = axis < 0 ? 1 : shape[axis], stride = axis < 0 ? 0 : l.map.stride[axis];
-    dims<R> runs = shape, outer{};
-    if (axis >= 0) runs[axis] = 1;
-    const auto place = [&](const dims<R>& i) {
-      index_t at = 0;
-      for (int d = 0; d < R; ++d) at += i[d] * l.map.stride[d];
-      return at;
-    };
-    for (index_t i = 0; i < m; ++i, step(outer, shape, false)) {
-      const auto* first = from + place(outer);
-      auto best = *first;
-      index_t best_at = 0;
-      dims<R> inner{};
-      for (index_t k = 0; k < n && best == best; k += run, step(inner, runs, true)) {
-        const auto* row = first + place(inner);
-        for (index_t j = 0; j < run; ++j) {
-          const auto v = row[j * stride];
-          if (TTENSOR_LIKELY(!Better::primal(v, best) && v == v)) continue;
-          best = v, best_at = k + j;
-          if (v != v) break;
-        }
-      }
-      to[i] = best_at;
-    }
-    return y;
-  }
-
- private:
-  void step(dims<R>& i, const dims<R>& shape, bool reduced) const {
-    for (int d = R - 1; d >= 0; --d) {
-      if (set.reduced[d] != reduced) continue;
-      if (++i[d] < shape[d]) return;
-      i[d] = 0;
-    }
-  }
-};
-
 // ---- how the public functions run ---------------------------------------------------------------------------------------
 struct plain_finish {
   template <class X> static X finish(X&& x, index_t) { return static_cast<X&&>(x); }
@@ -271,8 +209,8 @@ template <template <int> class Op, bool Real, bool Ordered = false> struct opera
 };
 template <int R> using max_operator = extremum<max_op, R>;
 template <int R> using min_operator = extremum<min_op, R>;
-template <int R> using argmax_operator = arg_extremum<greater_op, R>;
-template <int R> using argmin_operator = arg_extremum<less_op, R>;
+template <int R> using argmax_operator = arg_extremum<greater_op, less_equal_op, R>;
+template <int R> using argmin_operator = arg_extremum<less_op, greater_equal_op, R>;
 
 /// Squares of real numbers, |z|^2 of complex ones.
 template <class E> auto squares(const E& e) {
