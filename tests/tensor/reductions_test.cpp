@@ -217,7 +217,8 @@ TEST_CASE_TEMPLATE("argmax and argmin: ties, NaN, long runs, many columns, strid
         const auto all = [&](tt::index_t k) { return x.data()[k]; };
         wrong += of(x) != place(all, x.size(), largest);
         wrong += of(y) != place(all, x.size(), largest);
-        const auto first = of(x, 0), middle = of(x, 1), last = of(x, 2), first_y = of(y, 0), middle_y = of(y, 1), last_y = of(y, 2), outer = of(x, tt::axes{0, 2}), inner = of(x, tt::axes{1, 2}), inner_y = of(y, tt::axes{1, 2});
+        const auto first = of(x, 0), middle = of(x, 1), last = of(x, 2), first_y = of(y, 0), middle_y = of(y, 1), last_y = of(y, 2);
+        const auto outer = of(x, tt::axes{0, 2}), inner = of(x, tt::axes{1, 2}), inner_y = of(y, tt::axes{1, 2});
         for (tt::index_t i = 0; i < e[0]; ++i) {
           const auto rest = [&](tt::index_t k) { return x(i, k / e[2], k % e[2]); };
           wrong += inner(i) != place(rest, e[1] * e[2], largest);

@@ -90,7 +90,7 @@ template <class Better, class NotBetter, int R> struct arg_extremum {
   template <class T, class Stride> static void renew(const T* x, index_t rows, Stride stride, index_t k, T* best, std::int64_t* to) {
     for (index_t i = 0; i < rows; ++i) {
       const T v = x[i * stride], b = best[i];
-      const bool take = Better::primal(v, b) | ((v != v) & (b == b));
+      const bool take = (int(Better::primal(v, b)) | (int(v != v) & int(b == b))) != 0;  // without branches
       best[i] = take ? v : b;
       to[i] = take ? k : to[i];
     }
