@@ -131,3 +131,16 @@ TEST_CASE("a value that was moved from is refused, not read as what took its ent
   CHECK(grad([](auto x) { auto a = x * 2.0, b = x * 3.0; std::swap(a, b); a -= a * b; return a; })(1.0) == -9);
   CHECK(grad([](auto x) { auto a = x * 2.0; auto& same = a; a = std::move(same); a -= a * 0.25; return a; })(1.0) == 1.5);
 }
+
+TEST_CASE("++ and --, as of numbers") {
+  const auto f = [](auto x) {
+    auto y = x * x;
+    ++y, y--;
+    const auto z = y++;
+    --y;
+    return z * y;
+  };
+  CHECK(grad(f)(2.0) == 32);
+  CHECK(tt::jvp(f, 2.0, 1.0).y_dot == 32);
+  CHECK(tt::vmap(f)(tensor<double, 1>{2, 3})(1) == 81);
+}

@@ -9,6 +9,19 @@ auto nothing() { return tt::tensor<double, -1>{}; }
 // twin:
 auto nothing() { return tt::tensor<double, 0>{}; }
 
+// case: an_extent_below_0
+// expect: an extent is 0 or more, or dyn
+auto nothing() { return tt::fixed<double, -2>{}; }
+// twin:
+auto nothing() { return tt::fixed<double, 0>{}; }
+
+// case: abs_of_a_mask
+// expect: masks are combined with && || !
+// errors: 1
+auto size(const tt::tensor<double, 1>& x) { return tt::eval(abs(x > 0)); }
+// twin:
+auto size(const tt::tensor<double, 1>& x) { return tt::eval(abs(tt::to<int>(x > 0))); }
+
 // case: narrowing_assignment_is_explicit
 // expect: error
 void narrow(const tt::tensor<double, 1>& x) { tt::tensor<float, 1> y = x; (void)y; }

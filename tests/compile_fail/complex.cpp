@@ -67,6 +67,20 @@ auto where_smallest(const tt::tensor<C, 2>& z) { return tt::argmin(z, 0); }
 // twin:
 auto where_smallest(const tt::tensor<C, 2>& z) { return tt::argmin(real(z), 0); }
 
+// case: softmax_of_complex_numbers
+// expect: no form for complex numbers
+// errors: 1
+auto weights(const tt::tensor<C, 1>& z) { return tt::softmax(z, 0); }
+// twin:
+auto weights(const tt::tensor<C, 1>& z) { return tt::softmax(abs(z), 0); }
+
+// case: logsumexp_of_complex_numbers
+// expect: no form for complex numbers
+// errors: 1
+auto total(const tt::tensor<C, 1>& z) { return tt::logsumexp(z); }
+// twin:
+auto total(const tt::tensor<C, 1>& z) { return tt::logsumexp(real(z)); }
+
 // case: function_of_real_numbers_inside_grad
 // expect: no form for complex numbers
 // errors: 1

@@ -87,3 +87,12 @@ TEST_CASE("elements of integer tensors are indices") {
   CHECK(tt::zeros<double>(i(0), 2).size() == 2);
   CHECK_THROWS_AS(x(tt::range(0, i(0)), i(0) + 2), tt::index_error);
 }
+
+TEST_CASE_TEMPLATE("short floats are added in float where an index repeats, and rounded once", T, tt::half, tt::bfloat16) {
+  const tt::tensor<T, 1> x{T(1.0f), T(2.0f), T(3.0f)};
+  const auto first = tt::zeros<int>(5000);
+  const auto g = tt::grad([&](const auto& t) { return sum(take(t, first, 0)); })(x);
+  CHECK(float(T(g(0))) == float(T(5000.0f)));
+  CHECK(float(T(g(1))) == 0);
+  CHECK(float(T(tt::eval(tt::scatter_add(x, 0, first, tt::ones<T>(5000)))(0))) == float(T(float(T(5000.0f)) + 1.0f)));
+}

@@ -119,3 +119,10 @@ TEST_CASE("bounds of clamp that the integers do not reach") {
   CHECK(tt::all(clamp(u, 50, 150) == tt::tensor<int, 1>{150, 100, 50}));
   CHECK(tt::all(clamp(u, '2', 'z') == tt::tensor<int, 1>{122, 100, 50}));
 }
+
+TEST_CASE("a number shifted by an array") {
+  const tt::tensor<int, 1> n{1, 2, 3};
+  CHECK(tt::all(1 << n == tt::tensor<int, 1>{2, 4, 8}));
+  CHECK(tt::all(64 >> n == tt::tensor<int, 1>{32, 16, 8}));
+  CHECK(tt::all(tt::vmap([](const auto& k) { return 1 << k; })(n) == tt::tensor<int, 1>{2, 4, 8}));
+}

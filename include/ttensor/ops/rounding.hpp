@@ -17,7 +17,7 @@ struct sign_op : of_reals<elementwise<1>> {
   template <class A, class Y> static constexpr auto partials(const A&, const Y&) { return grads{no_partial{}}; }
 };
 /// |a + h| ~= |a| + sign(a) h; complex: |a| + real(conj(a) h) / |a|; 0 at 0
-struct abs_op : elementwise<1> {
+struct abs_op : arithmetic<1> {
   static constexpr bool even = true;
   static constexpr const char* name = "abs";
   static constexpr unsigned reads(int) { return 1u; }

@@ -16,6 +16,7 @@ template <int R> constexpr dims<R> ones() {
 }
 
 template <index_t... E> struct extents_t {
+  static_assert(((E >= 0 || E == dyn) && ...), "ttensor: an extent is 0 or more, or dyn");
   static constexpr int rank = static_cast<int>(sizeof...(E));
   static constexpr index_t at(int d) {
     index_t v[sizeof...(E) + 1] = {E..., 0};

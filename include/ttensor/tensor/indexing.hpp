@@ -77,6 +77,8 @@ template <int R> struct spread_op {
     return op;
   }
   template <class T> tensor<T, R> primal(const leaf<T, R>& src, const leaf<std::int64_t, R>& index) const {
+    if constexpr (ttensor::detail::is_short_float<T>)  // added in float, as sums are
+      return tensor<T, R>(apply<cast_op<T>>(primal(tensor<float, R>(apply<cast_op<float>>(src)).as_leaf(), index)));
     const dims<R> e = indexing_detail::walked(lead, index.map.extent, src.map.extent);
     dims<R> out = to;
     for (int d = 0; d < lead; ++d)

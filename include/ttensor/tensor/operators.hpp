@@ -116,6 +116,18 @@ TTENSOR_COMPOUND(-=, sub_op)
 TTENSOR_COMPOUND(*=, mul_op)
 TTENSOR_COMPOUND(/=, div_op)
 #undef TTENSOR_COMPOUND
+template <scalar_kind S> TTENSOR_INLINE S& operator++(S& s) { return s += 1; }
+template <scalar_kind S> TTENSOR_INLINE S& operator--(S& s) { return s -= 1; }
+template <scalar_kind S> TTENSOR_INLINE S operator++(S& s, int) {
+  S was(s);
+  s += 1;
+  return was;
+}
+template <scalar_kind S> TTENSOR_INLINE S operator--(S& s, int) {
+  S was(s);
+  s -= 1;
+  return was;
+}
 
 /// Left and right shifts of integers; `<<` of a stream prints.
 template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<A>>> TTENSOR_INLINE auto operator<<(A&& a, B&& b) {
@@ -124,6 +136,8 @@ template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<
 template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<A>>> TTENSOR_INLINE auto operator>>(A&& a, B&& b) {
   return apply<shift_right_op>(static_cast<A&&>(a), static_cast<B&&>(b));
 }
+template <cpp_number A, operand B> requires(std::is_integral_v<std::remove_cvref_t<A>> && is_integer_v<elem_t<scalar_t<B>>>) TTENSOR_INLINE auto operator<<(A&& a, B&& b) { return apply<shift_left_op>(a, static_cast<B&&>(b)); }
+template <cpp_number A, operand B> requires(std::is_integral_v<std::remove_cvref_t<A>> && is_integer_v<elem_t<scalar_t<B>>>) TTENSOR_INLINE auto operator>>(A&& a, B&& b) { return apply<shift_right_op>(a, static_cast<B&&>(b)); }
 namespace expr {
 /// A C++ integer that no T reaches is the last one that it does; as a bound it means the same.
 template <class T, class B> constexpr auto nearest(const B& b) {

@@ -192,14 +192,16 @@ struct plain_finish {
 /// An array operator: numbers fused with their producer where it can, other kinds through its rules.
 /// The elements of a tensor that is no longer needed.
 template <class Y> auto taken(Y y) { return std::remove_cvref_t<decltype(y.elements())>(std::move(y.elements())); }
+/// One sentence, and a type that compiles.
+template <class X> auto refused_complex(const X& x) { return apply<cast_op<typename ops::real_number<elem_t<scalar_t<X>>>::type>>(apply<real_op>(x)); }
 template <template <int> class Op, bool Real, bool Ordered = false> struct operator_how : plain_finish {
   static constexpr const char* name = Op<1>::name;
   template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>&, const axis_set<E::rank>& set) {
     using T = elem_t<scalar_t<E>>;
     const Op<E::rank> op{set};
     auto e = [&] {
-      if constexpr (Real) return as_real(x);
-      else if constexpr (Ordered && is_complex_v<T>) return apply<cast_op<typename ops::real_number<T>::type>>(apply<real_op>(x));  // refused
+      if constexpr (Ordered && is_complex_v<T>) return refused_complex(x);
+      else if constexpr (Real) return as_real(x);
       else return x;
     }();
     if constexpr (depth_v<storage_scalar_t<typename decltype(e)::scalar>> > 0) return taken(apply_array(op, e));
@@ -272,7 +274,7 @@ template <bool Zero, int Flag> struct count_how {
 using max_how = operator_how<max_operator, false, true>;
 using min_how = operator_how<min_operator, false, true>;
 using prod_how = operator_how<product, false>;
-struct logsumexp_how : operator_how<log_sum_exp_operator, true> {
+struct logsumexp_how : operator_how<log_sum_exp_operator, true, true> {
   using in_float = void;
 };
 using argmax_how = operator_how<argmax_operator, false, true>;
@@ -283,6 +285,8 @@ template <template <int> class Op, class A> auto along(const A& a, index_t axis)
   using T = elem_t<scalar_t<A>>;
   if constexpr (detail::is_short_float<T>) {
     return shortened<T>(along<Op>(apply<cast_op<float>>(a), axis));
+  } else if constexpr (is_complex_v<T>) {
+    return along<Op>(refused_complex(as_expression(a)), axis);
   } else {
     auto e = as_real(as_expression(a));
     constexpr int R = decltype(e)::rank;
