@@ -2,6 +2,7 @@
 // away with it. Random programs of such statements against the complex step; everyday forms against closed forms.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
@@ -143,4 +144,22 @@ TEST_CASE("++ and --, as of numbers") {
   CHECK(grad(f)(2.0) == 32);
   CHECK(tt::jvp(f, 2.0, 1.0).y_dot == 32);
   CHECK(tt::vmap(f)(tensor<double, 1>{2, 3})(1) == 81);
+}
+
+TEST_CASE("unary plus of a temporary is a value; clamp of three scalars beside std's") {
+  const auto f = [](auto x) {
+    const auto& r = +(x * 3.0);
+    const auto other = x * 5.0 + 1.0, product = other * other;
+    return r * r + product * 0.0;
+  };
+  CHECK(grad(f)(1.0) == 18);
+  CHECK(tt::jvp(f, 1.0, 1.0).y_dot == 18);
+  CHECK(tt::vmap(grad(f))(tensor<double, 1>{1, 2})(1) == 36);
+  const auto g = [](auto x) {
+    using std::clamp;
+    const auto y = x * 2.0, low = x * 0.5, high = x * 1.5;
+    return clamp(y, low, high);
+  };
+  CHECK(tt::vmap(g)(tensor<double, 1>{2, 4})(1) == 6);
+  CHECK(grad(g)(2.0) == 1.5);
 }

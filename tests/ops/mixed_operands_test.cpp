@@ -2,8 +2,10 @@
 // grad(f) of every element. (The tables of the gate have all operands of one kind.)
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <complex>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <ttensor/all.hpp>
@@ -138,4 +140,26 @@ TEST_CASE("a whole tensor is a view of itself; numbers meet complex floats; an o
   CHECK(z(1) == std::complex<float>(4, 0));
   const auto g = tt::grad([](const auto& m) { return m.a * *m.b; })(maybe<double>{2, 3.0});
   CHECK((g.a == 3 && *g.b == 2));
+}
+
+namespace both {  // what `using namespace` of both makes of a call
+using namespace std;
+using namespace ttensor;
+static_assert(is_same_v<decltype(exp(1.0)), double> && is_same_v<decltype(exp(1.0f)), float> && is_same_v<decltype(exp(1)), double>);
+static_assert(is_same_v<decltype(pow(2.0, 3)), double> && is_same_v<decltype(abs(-3)), int> && is_same_v<decltype(real(2.0)), double>);
+static_assert(is_same_v<decltype(fmax(1, 2.5)), double> && is_same_v<decltype(isnan(1.0)), bool> && is_same_v<decltype(atan2(1.0f, 2.0f)), float>);
+}  // namespace both
+
+TEST_CASE("functions of plain numbers, by ttensor's names: those of arrays, to the bit") {
+  const auto f = [](const auto& x) { return tt::exp(x) * tt::pow(x, 2) + tt::sin(x) * tt::maximum(x, 0.0) + tt::where(x > 0.0, tt::sqrt(x), x) + tt::square(x) + tt::hypot(x, x) + tt::abs(x); };
+  for (const double x : {0.25, 1.7, 3.0}) {
+    CHECK(f(x) == tt::eval(f(tt::tensor<double, 1>{x}))(0));
+    CHECK(std::abs(f(x) - (std::exp(x) * x * x + std::sin(x) * x + std::sqrt(x) + x * x + std::hypot(x, x) + x)) <= 1e-14 * f(x));
+    CHECK(tt::jvp(f, x, 1.0).y == f(x));
+  }
+  static_assert(std::is_same_v<decltype(tt::exp(1.0f)), float> && std::is_same_v<decltype(tt::exp(1)), double> && std::is_same_v<decltype(tt::pow(2.0f, 2)), double>);
+  CHECK(tt::exp(1) == tt::exp(1.0));
+  CHECK(tt::pow(2, 10) == 1024);
+  CHECK(tt::isnan(std::nan("")));
+  CHECK(!tt::isfinite(1.0f / std::numeric_limits<float>::denorm_min()));
 }

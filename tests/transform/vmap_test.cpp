@@ -219,3 +219,14 @@ TEST_CASE("copies of mapped numbers are values, though they share elements") {
   CHECK(same(e, tensor<double, 2>{{3, 2}, {5, 4}, {7, 6}}));
   CHECK(same(g, c));
 }
+
+TEST_CASE("a mapped number that was moved from is still one") {
+  const auto f = [](auto s) {
+    auto y = s * 1.0;
+    auto z = std::move(y);
+    auto w = z;
+    w = std::move(z);
+    return w * y + z;
+  };
+  CHECK(same(tt::vmap(f)(tensor<double, 1>{2, 3}), tensor<double, 1>{6, 12}));
+}

@@ -146,9 +146,8 @@ template <class T, class W> struct basic_batched {
   basic_batched(const basic_batched<U, V>& o) : elements_(with_note<basic_batched>(o.elements())) {}
   explicit basic_batched(store<basic_batched> s) : elements_(static_cast<store<basic_batched>&&>(s)) {}
   basic_batched(const basic_batched&) = default;  // copies share the elements until one is written
-  basic_batched(basic_batched&&) noexcept = default;
+  basic_batched(basic_batched&& o) noexcept : elements_(o.elements_) {}  // what was moved from is still a number
   basic_batched& operator=(const basic_batched&) = default;
-  basic_batched& operator=(basic_batched&&) noexcept = default;
   template <class U> void operator=(const probe<U>& p) & { static_cast<void>(probe<basic_batched>(p)); }  // refuses what has no place here
   template <class V> void operator=(const V&) const&& {
     static_assert(sizeof(V) == 0, "ttensor: x(i) at a mapped position i is read only; where(arange<int>(n) == i, value, x) is x with another element there");

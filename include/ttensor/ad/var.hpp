@@ -39,6 +39,7 @@ template <class T> struct var {
   adjoint_ref ref() const { return {kept()}; }
   /// The entry is `r`, and whoever consumes this var may have it.
   TTENSOR_INLINE bool is_temporary(adjoint_ref r) const { return bits_ == r.as_temporary(); }
+  bool has_left() const { return serial_ == ~std::uint64_t(0); }
   /// The entry now belongs to the consumer; using this var again is an error, not a wrong number.
   void give_away() {
     serial_ = ~std::uint64_t(0);
@@ -85,7 +86,7 @@ template <class T> struct kind_rule<var<T>> {
       (look(a), ...);
       if (TTENSOR_UNLIKELY(mixed || !tapes::hot<Y>.is_of(serial))) {
         if (serial <= tapes::silent) return var<Y>(y);
-        if (mixed) tapes::mixed_levels();
+        if (mixed) (has_left(a) || ...) ? tapes::not_live() : tapes::mixed_levels();
       }
       if constexpr ((is_foreign<A, Y> || ...)) {
         return apply<Op>(of_element<Y>(tapes::of<Y>(serial), static_cast<A&&>(a))...);
@@ -100,6 +101,10 @@ template <class T> struct kind_rule<var<T>> {
   }
 
  private:
+  template <class A> static bool has_left(const A& a) {
+    if constexpr (is_ours<A>) return a.has_left();
+    else return false;
+  }
   /// A taped operand of another element type than the result's, both real or both complex.
   template <class A, class Y> static constexpr bool is_foreign = is_ours<A> && !std::is_same_v<std::remove_cvref_t<A>, var<Y>> &&
       is_complex_v<elem_t<std::remove_cvref_t<A>>> == is_complex_v<elem_t<Y>>;

@@ -50,24 +50,38 @@ TTENSOR_BINARY(operator||, logical_or_op)
 TTENSOR_BINARY(operator%, remainder_op)
 TTENSOR_UNARY(operator-, neg_op)
 TTENSOR_UNARY(operator!, logical_not_op)
-#define TTENSOR_STAMP_1(name) \
+namespace expr {
+/// Of C++ numbers of several types, and of integers. A conversion, so that where functions of std compete these lose.
+struct as_double {
+  double value;
+  template <cpp_number N> constexpr as_double(N n) : value(static_cast<double>(n)) {}
+};
+}  // namespace expr
+#define TTENSOR_STAMP_PART(name) \
   template <function_operand A> TTENSOR_INLINE auto name(A&& a) TTENSOR_APPLY_1(name##_op, a)
+#define TTENSOR_STAMP_1(name) \
+  TTENSOR_STAMP_OWN_1(name)   \
+  template <int = 0> auto name(expr::as_double a) { return apply<name##_op>(a.value); }
 #define TTENSOR_STAMP_2(name)                                                            \
-  template <operand_or_number A, operand_or_number B> requires(function_operand<A> || function_operand<B>) \
-  TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)
+  template <operand_or_number A, operand_or_number B> requires(function_operand<A> || function_operand<B> || (std::is_floating_point_v<std::remove_cvref_t<A>> && std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>)) \
+  TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)                \
+  template <int = 0> auto name(expr::as_double a, expr::as_double b) { return apply<name##_op>(a.value, b.value); }
 #define TTENSOR_STAMP_OWN_1(name) \
   template <function_operand_or_floating A> TTENSOR_INLINE auto name(A&& a) TTENSOR_APPLY_1(name##_op, a)
 #define TTENSOR_STAMP_OWN_2(name) \
   template <operand_or_number A, operand_or_number B> requires(function_operand<A> || function_operand<B> || std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>) \
   TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)
+TTENSOR_COMPLEX_PARTS(TTENSOR_STAMP_PART)
 TTENSOR_UNARY_OPERATORS(TTENSOR_STAMP_1)
 TTENSOR_BINARY_OPERATORS(TTENSOR_STAMP_2)
 TTENSOR_UNARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_1)
 TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_2)
+#undef TTENSOR_STAMP_PART
 #undef TTENSOR_STAMP_1
 #undef TTENSOR_STAMP_2
 #undef TTENSOR_STAMP_OWN_1
 #undef TTENSOR_STAMP_OWN_2
+#undef TTENSOR_COMPLEX_PARTS
 #undef TTENSOR_UNARY_OPERATORS
 #undef TTENSOR_BINARY_OPERATORS
 #undef TTENSOR_UNARY_OPERATORS_OWN
@@ -98,7 +112,7 @@ TTENSOR_BITWISE(|, bit_or_op)
 TTENSOR_BITWISE(^, bit_xor_op)
 #undef TTENSOR_BITWISE
 template <operand A> TTENSOR_INLINE auto operator~(A&& a) { return bitwise<bit_not_op>(static_cast<A&&>(a)); }
-template <operand A> TTENSOR_INLINE decltype(auto) operator+(A&& a) { return static_cast<A&&>(a); }
+template <operand A> TTENSOR_INLINE A operator+(A&& a) { return static_cast<A&&>(a); }
 
 template <operand_or_number C, operand_or_number A, operand_or_number B> TTENSOR_INLINE auto where(C&& c, A&& a, B&& b) {
   return apply<where_op>(static_cast<C&&>(c), static_cast<A&&>(a), static_cast<B&&>(b));
@@ -152,10 +166,10 @@ template <operand_or_number X, operand_or_number L, operand_or_number H> TTENSOR
   if constexpr (is_integer_v<T> && cpp_number<L> && cpp_number<H>) return apply<clamp_op>(static_cast<X&&>(x), expr::nearest<T>(low), expr::nearest<T>(high));
   else return apply<clamp_op>(static_cast<X&&>(x), static_cast<L&&>(low), static_cast<H&&>(high));
 }
-template <class A, class B, class T> requires(operand<A> || operand<B> || operand<T>) TTENSOR_INLINE auto lerp(A&& a, B&& b, T&& t) {
+template <operand_or_number A, operand_or_number B, operand_or_number T> requires(operand<A> || operand<B> || operand<T>) TTENSOR_INLINE auto lerp(A&& a, B&& b, T&& t) {
   return apply<lerp_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<T&&>(t));
 }
-template <class A, class B, class C> requires(operand<A> || operand<B> || operand<C>) TTENSOR_INLINE auto fma(A&& a, B&& b, C&& c) {
+template <operand_or_number A, operand_or_number B, operand_or_number C> requires(operand<A> || operand<B> || operand<C>) TTENSOR_INLINE auto fma(A&& a, B&& b, C&& c) {
   return apply<fma_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
 template <function_operand_or_floating X> TTENSOR_INLINE auto leaky_relu(X&& x, double slope = 0.01) { return apply<leaky_relu_op>(static_cast<X&&>(x), slope); }
@@ -167,10 +181,11 @@ template <class A> requires(scalar_kind<A> || short_float<A> || (array_object<A>
   a = static_cast<A&&>(b);
   b = static_cast<A&&>(t);
 }
-// max and min of two scalars of a kind, also where `using std::max` competes; of an array they are reductions
+// max, min and clamp of scalars of a kind, also where `using std::max` competes; of an array max and min are reductions
 template <class A> concept one_value = scalar_kind<A> || element_proxy<A> || short_float<A>;
 template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto max(const A& a, const B& b) { return apply<maximum_op>(a, b); }
 template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto min(const A& a, const B& b) { return apply<minimum_op>(a, b); }
+template <one_value A> TTENSOR_INLINE auto clamp(const A& x, const A& low, const A& high) { return apply<clamp_op>(x, low, high); }
 template <one_value A> TTENSOR_INLINE auto max(const A& a, const A& b) { return apply<maximum_op>(a, b); }
 template <one_value A> TTENSOR_INLINE auto min(const A& a, const A& b) { return apply<minimum_op>(a, b); }
 // Refused with a sentence instead of a list of candidates:
