@@ -22,6 +22,10 @@ template <class T> struct net {  // every kind of part
   line<T> last;
   int steps = 3;
 };
+template <class T> struct mixed {  // a static number inside a tuple
+  tensor<T, 1> w;
+  std::tuple<T, int> t;
+};
 template <class T, int N> struct polynomial {  // more parameters: rebinding by a member
   template <class U> using rebind = polynomial<U, N>;
   std::array<T, N> c;
@@ -231,4 +235,12 @@ TEST_CASE("scan slices stacked aggregates and stacks the aggregates that its bod
   const auto g = tt::grad([&](const auto& q) { return sum(tt::scan(body, 1.0, q).second.w); })(each);  // 3 c0 + 7 (c0 + b0) + 11 (c0 + b0 + b1)
   CHECK(distance<1>(g.b, {18, 11, 0}) == 0);
   CHECK(distance<2>(g.w, {{1, 1}, {2, 2}, {12, 12}}) == 0);
+}
+
+TEST_CASE("a static number in a tuple of an aggregate stays as it is") {
+  const auto f = [](const auto& p, const auto& x) { return sum(p.w * p.w) * x * std::get<0>(p.t); };
+  const auto g = tt::per_sample_grad(f)(mixed<double>{{1, 2}, {3.0, 4}}, tensor<double, 1>{1, 10});
+  CHECK(distance<2>(g.w, {{6, 12}, {60, 120}}) == 0);
+  CHECK(distance<1>(std::get<0>(g.t), {5, 50}) == 0);
+  CHECK(std::get<1>(g.t) == 4);
 }

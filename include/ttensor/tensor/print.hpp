@@ -1,4 +1,4 @@
-// Printing as NumPy prints: rows in brackets, columns aligned, the middle of long axes left out. Works on any stream that has
+// Printing much as NumPy does: rows in brackets, columns aligned, the middle of long axes left out; every number with the digits that it needs. Works on any stream that has
 // operator<< for strings, so it needs no stream header of its own.
 #pragma once
 #include <cstdio>

@@ -155,7 +155,9 @@ template <class Level, int Axis> struct join_leaf {
   }
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
     using S = scalar_t<Y>;
-    if constexpr (Axis != none) {
+    if constexpr (std::is_same_v<Out, Y> && !array_like<Y>) {
+      return y;  // a number of an aggregate's own type has no place for an axis: static
+    } else if constexpr (Axis != none) {
       auto one = [&] {
         if constexpr (tree::tensor_leaf<Y>) return stack<Level, Out>(examples, leaf<S, rank_v<Y>>{y.elements().snap(), y.map()});
         else if constexpr (is_batched_v<S>) return stack<Level, Out>(examples, y.as_leaf());
