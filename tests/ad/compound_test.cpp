@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 #include <ttensor/all.hpp>
@@ -129,6 +130,12 @@ TEST_CASE("what is read and written: elements, members, copies, references, move
 
 TEST_CASE("a value that was moved from is refused, not read as what took its entry") {
   CHECK_THROWS_AS(grad([](auto x) { auto a = x * 2.0; auto b = std::move(a); b -= a * 0.25; return b; })(1.0), tt::level_error);
+  try {
+    static_cast<void>(grad([](auto x) { auto a = x * 2.0; auto b = std::move(a); return a; })(1.0));
+    FAIL("returned");
+  } catch (const tt::level_error& e) {
+    CHECK(std::string(e.what()).find("moved from") != std::string::npos);
+  }
   CHECK(grad([](auto x) { auto a = x * 2.0, b = x * 3.0; std::swap(a, b); a -= a * b; return a; })(1.0) == -9);
   CHECK(grad([](auto x) { auto a = x * 2.0; auto& same = a; a = std::move(same); a -= a * 0.25; return a; })(1.0) == 1.5);
 }

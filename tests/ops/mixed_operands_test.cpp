@@ -157,9 +157,9 @@ TEST_CASE("functions of plain numbers, by ttensor's names: those of arrays, to t
     CHECK(std::abs(f(x) - (std::exp(x) * x * x + std::sin(x) * x + std::sqrt(x) + x * x + std::hypot(x, x) + x)) <= 1e-14 * f(x));
     CHECK(tt::jvp(f, x, 1.0).y == f(x));
   }
-  static_assert(std::is_same_v<decltype(tt::exp(1.0f)), float> && std::is_same_v<decltype(tt::exp(1)), double> && std::is_same_v<decltype(tt::pow(2.0f, 2)), double>);
-  CHECK(tt::exp(1) == tt::exp(1.0));
-  CHECK(tt::pow(2, 10) == 1024);
+  static_assert(std::is_same_v<decltype(tt::exp(1.0f)), float> && std::is_same_v<decltype(tt::pow(2.0f, 2)), double>);
+  CHECK(tt::pow(2.0, 10) == 1024);
+  CHECK(tt::pow(2, 0.5) == tt::pow(2.0, 0.5));
   CHECK(tt::isnan(std::nan("")));
   CHECK(!tt::isfinite(1.0f / std::numeric_limits<float>::denorm_min()));
 }

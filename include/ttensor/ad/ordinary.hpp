@@ -9,7 +9,7 @@ template <class T> struct var;
 
 namespace ordinary {
 template <class T> inline constexpr bool is_number = std::is_same_v<T, float> || std::is_same_v<T, double>;
-/// Duals of numbers, duals of those, ...
+/// Numbers, duals of them, duals of those, ...
 template <class X> inline constexpr bool is_numbers = is_number<X>;
 template <class V, int N> inline constexpr bool is_numbers<dual<V, N>> = is_numbers<V>;
 
@@ -30,11 +30,11 @@ template <class T, class W> TTENSOR_INLINE bool has_no_zero(const basic_batched<
     return false;
   }
 }
-/// 0 if every number of x is finite, else NaN.
-template <class T> TTENSOR_INLINE T finite(const T& x) { return x - x; }
-template <class V, int N> TTENSOR_INLINE auto finite(const dual<V, N>& x) {
-  auto all = finite(x.value);
-  for (int k = 0; k < N; ++k) all += finite(x.tangent_at(k));
+/// x - x of all numbers in x, added: 0 if every one is finite, else NaN.
+template <class T> TTENSOR_INLINE T difference(const T& x) { return x - x; }
+template <class V, int N> TTENSOR_INLINE auto difference(const dual<V, N>& x) {
+  auto all = difference(x.value);
+  for (int k = 0; k < N; ++k) all += difference(x.tangent_at(k));
   return all;
 }
 
@@ -50,10 +50,10 @@ template <class X> TTENSOR_NOINLINE X chain_any(const X& ct, const X& p) { retur
 template <class X> TTENSOR_INLINE X chain(const X& ct, const X& p) {
   if constexpr (is_dual_v<X> && is_numbers<X>) {
     const X y(apply<finite_chain_op>(ct, p));
-    return TTENSOR_LIKELY(has_no_zero(y) && finite(y) == 0) ? y : chain_any(ct, p);
+    return TTENSOR_LIKELY(has_no_zero(y) && difference(y) == 0) ? y : chain_any(ct, p);
   } else if constexpr (is_var_v<X> && is_number<inner_t<X>>) {
     const auto y = ct.value() * p.value();
-    return TTENSOR_LIKELY(y != 0 && finite(y) == 0) ? X(apply<finite_chain_op>(ct, p)) : chain_any(ct, p);
+    return TTENSOR_LIKELY(y != 0 && difference(y) == 0) ? X(apply<finite_chain_op>(ct, p)) : chain_any(ct, p);
   } else {
     return X(apply<chain_op>(ct, p));
   }

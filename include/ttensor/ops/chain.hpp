@@ -26,7 +26,7 @@ struct chain_op : elementwise<2> {
     else return p != p && p == p;  // never: a number of the user's has no sign of zero
   }
 };
-/// ct * p of finite numbers of a product other than 0, where nothing absorbs and nothing is marked: chain_op, for half its price.
+/// ct * p where that is finite and not 0. There nothing absorbs and nothing is marked, so it is what chain_op gives, for half its price.
 struct finite_chain_op : elementwise<2> {
   static constexpr bool absorbs = false;
   static constexpr const char* name = "finite_chain";

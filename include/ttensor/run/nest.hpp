@@ -123,7 +123,7 @@ TTENSOR_BODY bool turn_short_sums(nest& s) {
     return yes;
   };
   if (kept(in)) {
-    if (kept(in - 1) || s.extent[in - 1] < s.lanes) return false;
+    if (kept(in - 1) || s.extent[in - 1] < s.lanes || s.extent[in - 1] < 2 * s.extent[in]) return false;
     std::swap(s.extent[in - 1], s.extent[in]);
     for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[in - 1], s.plane[p].stride[in]);
     return true;

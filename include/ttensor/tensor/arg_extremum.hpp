@@ -1,5 +1,6 @@
 // argmax and argmin: where the largest and the smallest elements stand.
 #pragma once
+#include <cstdlib>
 #include <string>
 #include "array_op.hpp"
 #include "reduce.hpp"
@@ -59,7 +60,7 @@ template <class Better, class NotBetter, int R> struct arg_extremum {
   };
   template <class T> static void search(const nest& s, const T* base, std::int64_t* to) {
     const index_t rows = s.extent_of(s.row), down = s.stride_of(s.row), n = s.extent_of(s.run), along = s.stride_of(s.run);
-    const bool abreast = s.row == s.rank - 1 && rows >= 16;  // all rows at once
+    const bool abreast = rows >= 16 && std::abs(down) < std::abs(along);  // all rows at once, where their elements are nearer than those of a run
     store<T> best = store<T>::make(abreast ? rows : 0);
     dims<R> outer{};
     do {

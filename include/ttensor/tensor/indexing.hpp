@@ -77,8 +77,10 @@ template <int R> struct spread_op {
     return op;
   }
   template <class T> tensor<T, R> primal(const leaf<T, R>& src, const leaf<std::int64_t, R>& index) const {
-    if constexpr (ttensor::detail::is_short_float<T>)  // added in float, as sums are
-      return tensor<T, R>(apply<cast_op<T>>(primal(tensor<float, R>(apply<cast_op<float>>(src)).as_leaf(), index)));
+    if constexpr (ttensor::detail::is_short_float<T>) return tensor<T, R>(apply<cast_op<T>>(added(tensor<float, R>(apply<cast_op<float>>(src)).as_leaf(), index)));  // as sums are
+    else return added(src, index);
+  }
+  template <class T> tensor<T, R> added(const leaf<T, R>& src, const leaf<std::int64_t, R>& index) const {
     const dims<R> e = indexing_detail::walked(lead, index.map.extent, src.map.extent);
     dims<R> out = to;
     for (int d = 0; d < lead; ++d)

@@ -16,7 +16,8 @@ template <class A> concept operand_or_number = operand<A> || number<std::remove_
 /// What functions take: half and bfloat16 also where the C++ library has the function, which it has not for them.
 template <class A> concept short_float = detail::is_short_float<std::remove_cvref_t<A>>;
 template <class A> concept function_operand = operand<A> || short_float<A> || lanes<A>;
-template <class A> concept function_operand_or_floating = function_operand<A> || std::is_floating_point_v<std::remove_cvref_t<A>>;
+template <class A> concept plain_float = std::is_same_v<std::remove_cvref_t<A>, float> || std::is_same_v<std::remove_cvref_t<A>, double>;
+template <class A> concept function_operand_or_floating = function_operand<A> || plain_float<A>;
 
 /// apply<Op>; where that builds a node, without a call of it, which would be compiled for every operator of a statement.
 #define TTENSOR_APPLY_1(op, a)                                                                                                              \
@@ -51,35 +52,38 @@ TTENSOR_BINARY(operator%, remainder_op)
 TTENSOR_UNARY(operator-, neg_op)
 TTENSOR_UNARY(operator!, logical_not_op)
 namespace expr {
-/// Of C++ numbers of several types, and of integers. A conversion, so that where functions of std compete these lose.
-struct as_double {
+/// pow(2.0, 3): a float or double beside an integer. Conversions to these rank below any function of std that competes for the same call,
+/// so that `using namespace` of both is not ambiguous; templates, so that nothing is compiled before it is called.
+struct float_as_double {
   double value;
-  template <cpp_number N> constexpr as_double(N n) : value(static_cast<double>(n)) {}
+  template <plain_float F> constexpr float_as_double(F x) : value(static_cast<double>(x)) {}
+};
+struct integer_as_double {
+  double value;
+  template <std::integral I> requires(!std::is_same_v<I, bool>) constexpr integer_as_double(I x) : value(static_cast<double>(x)) {}
 };
 }  // namespace expr
 #define TTENSOR_STAMP_PART(name) \
   template <function_operand A> TTENSOR_INLINE auto name(A&& a) TTENSOR_APPLY_1(name##_op, a)
 #define TTENSOR_STAMP_1(name) \
-  TTENSOR_STAMP_OWN_1(name)   \
-  template <int = 0> auto name(expr::as_double a) { return apply<name##_op>(a.value); }
-#define TTENSOR_STAMP_2(name)                                                            \
-  template <operand_or_number A, operand_or_number B> requires(function_operand<A> || function_operand<B> || (std::is_floating_point_v<std::remove_cvref_t<A>> && std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>)) \
-  TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)                \
-  template <int = 0> auto name(expr::as_double a, expr::as_double b) { return apply<name##_op>(a.value, b.value); }
-#define TTENSOR_STAMP_OWN_1(name) \
   template <function_operand_or_floating A> TTENSOR_INLINE auto name(A&& a) TTENSOR_APPLY_1(name##_op, a)
+#define TTENSOR_STAMP_2(name)                                                                                                                                   \
+  template <operand_or_number A, operand_or_number B>                                                                                                          \
+  requires(function_operand<A> || function_operand<B> || (plain_float<A> && std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>))                    \
+  TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)                                                                                       \
+  template <int = 0> auto name(expr::float_as_double a, expr::integer_as_double b) { return apply<name##_op>(a.value, b.value); }                               \
+  template <int = 0> auto name(expr::integer_as_double a, expr::float_as_double b) { return apply<name##_op>(a.value, b.value); }
 #define TTENSOR_STAMP_OWN_2(name) \
   template <operand_or_number A, operand_or_number B> requires(function_operand<A> || function_operand<B> || std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>) \
   TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)
 TTENSOR_COMPLEX_PARTS(TTENSOR_STAMP_PART)
 TTENSOR_UNARY_OPERATORS(TTENSOR_STAMP_1)
 TTENSOR_BINARY_OPERATORS(TTENSOR_STAMP_2)
-TTENSOR_UNARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_1)
+TTENSOR_UNARY_OPERATORS_OWN(TTENSOR_STAMP_1)
 TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_2)
 #undef TTENSOR_STAMP_PART
 #undef TTENSOR_STAMP_1
 #undef TTENSOR_STAMP_2
-#undef TTENSOR_STAMP_OWN_1
 #undef TTENSOR_STAMP_OWN_2
 #undef TTENSOR_COMPLEX_PARTS
 #undef TTENSOR_UNARY_OPERATORS

@@ -82,7 +82,7 @@ template <class C> struct check_leaf {
   const tape& t;
   template <class X> void operator()(const var<X>& y) const {
     if constexpr (std::is_same_v<reelem_t<X, double>, C>)
-      if (y.active() && y.serial() != t.serial) tapes::mixed_levels();
+      if (y.active() && y.serial() != t.serial) y.has_left() ? tapes::not_live() : tapes::mixed_levels();
   }
   template <class X, auto Sh> void operator()(const tensor<var<X>, Sh>& y) const {
     if constexpr (std::is_same_v<reelem_t<X, double>, C>)
