@@ -8,20 +8,20 @@ TTENSOR_BEGIN
 template <class T> struct var;
 
 namespace ordinary {
-template <class T> inline constexpr bool is_number = std::is_same_v<T, float> || std::is_same_v<T, double>;
+using math::detail::has_kernels;  // float and double
 /// Numbers, duals of them, duals of those, ...
-template <class X> inline constexpr bool is_numbers = is_number<X>;
+template <class X> inline constexpr bool is_numbers = has_kernels<X>;
 template <class V, int N> inline constexpr bool is_numbers<dual<V, N>> = is_numbers<V>;
 
 /// Whether no innermost value is 0; false where that is not known.
 template <class X> TTENSOR_INLINE bool has_no_zero(const X& x) {
-  if constexpr (is_number<X>) return x != 0;
+  if constexpr (has_kernels<X>) return x != 0;
   else return false;
 }
 template <class V, int N> TTENSOR_INLINE bool has_no_zero(const dual<V, N>& x) { return has_no_zero(x.value); }
 template <class T> TTENSOR_INLINE bool has_no_zero(const var<T>& x) { return has_no_zero(x.value()); }
 template <class T, class W> TTENSOR_INLINE bool has_no_zero(const basic_batched<T, W>& x) {
-  if constexpr (is_number<T>) {
+  if constexpr (has_kernels<T>) {
     const store<T>& s = x.elements().inner();
     bool none = true;
     for (index_t i = 0; i < s.size(); ++i) none = none && s.data()[i] != 0;
@@ -51,7 +51,7 @@ template <class X> TTENSOR_INLINE X chain(const X& ct, const X& p) {
   if constexpr (is_dual_v<X> && is_numbers<X>) {
     const X y(apply<finite_chain_op>(ct, p));
     return TTENSOR_LIKELY(has_no_zero(y) && difference(y) == 0) ? y : chain_any(ct, p);
-  } else if constexpr (is_var_v<X> && is_number<inner_t<X>>) {
+  } else if constexpr (is_var_v<X> && has_kernels<inner_t<X>>) {
     const auto y = ct.value() * p.value();
     return TTENSOR_LIKELY(y != 0 && difference(y) == 0) ? X(apply<finite_chain_op>(ct, p)) : chain_any(ct, p);
   } else {

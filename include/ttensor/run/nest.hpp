@@ -122,19 +122,18 @@ TTENSOR_BODY bool turn_short_sums(nest& s) {
     for (int p = 0; p < s.planes; ++p) yes = yes || (s.plane[p].how == access::output && s.plane[p].stride[d] != 0);
     return yes;
   };
+  int to = in - 1;
   if (kept(in)) {
-    if (kept(in - 1) || s.extent[in - 1] < s.lanes || s.extent[in - 1] < 2 * s.extent[in]) return false;
-    std::swap(s.extent[in - 1], s.extent[in]);
-    for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[in - 1], s.plane[p].stride[in]);
-    return true;
+    if (kept(to) || s.extent[to] < s.lanes || s.extent[to] < 2 * s.extent[in]) return false;
+  } else {
+    to = -1;
+    for (int d = in - 1; d >= 0; --d)
+      if (kept(d) && (to < 0 || (s.extent[to] < 16 && s.extent[d] > s.extent[to]))) to = d;
+    bool all = to < 0;
+    for (int d = in - 1; d >= 0 && all; --d)
+      if (s.extent[d] >= 16) to = d, all = false;
+    if (to < 0) return false;
   }
-  int to = -1;
-  for (int d = in - 1; d >= 0; --d)
-    if (kept(d) && (to < 0 || (s.extent[to] < 16 && s.extent[d] > s.extent[to]))) to = d;
-  bool all = to < 0;
-  for (int d = in - 1; d >= 0 && all; --d)
-    if (s.extent[d] >= 16) to = d, all = false;
-  if (to < 0) return false;
   for (int d = to; d < in; ++d) {
     std::swap(s.extent[d], s.extent[d + 1]);
     for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[d], s.plane[p].stride[d + 1]);

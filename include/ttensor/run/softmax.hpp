@@ -59,7 +59,7 @@ template <class T> class softmax_rows {
     T largest;   // 0 where it is not finite
     double sum;  // of exp(x - largest)
   };
-  static constexpr index_t few = 16;  // elements. Rows that are shorter are taken W at once: many take a twelfth to a third of the time, a single one 0.7 to 1.5
+  static constexpr index_t few = 16;  // elements. Rows that are shorter are taken W at once: with AVX-512 many take a twelfth to a third of the time, a single one 0.7 to 1.6
   using D = pack<double, W>;
   struct lanes {  // a peak a lane
     P largest;

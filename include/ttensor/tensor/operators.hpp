@@ -16,7 +16,7 @@ template <class A> concept operand_or_number = operand<A> || number<std::remove_
 /// What functions take: half and bfloat16 also where the C++ library has the function, which it has not for them.
 template <class A> concept short_float = detail::is_short_float<std::remove_cvref_t<A>>;
 template <class A> concept function_operand = operand<A> || short_float<A> || lanes<A>;
-template <class A> concept plain_float = std::is_same_v<std::remove_cvref_t<A>, float> || std::is_same_v<std::remove_cvref_t<A>, double>;
+template <class A> concept plain_float = math::detail::has_kernels<std::remove_cvref_t<A>>;
 template <class A> concept function_operand_or_floating = function_operand<A> || plain_float<A>;
 
 /// apply<Op>; where that builds a node, without a call of it, which would be compiled for every operator of a statement.

@@ -3,7 +3,6 @@
 // Linear reductions fuse in every mode (reduce.hpp). The others are array operators whose axes are members and whose result
 // keeps the reduced axes with extent 1, so that derivative rules broadcast; the caller drops them.
 #pragma once
-#include <string>
 #include "../run/softmax.hpp"
 #include "arg_extremum.hpp"
 #include "shape_ops.hpp"
@@ -24,6 +23,7 @@ template <class E> auto as_real(const E& e) {
   using T = elem_t<typename E::scalar>;
   return expr::operand<std::conditional_t<is_differentiable_v<T>, T, double>>(e);
 }
+
 // ---- array operators --------------------------------------------------------------------------------------------------
 template <class Red, int R> struct extremum {
   axis_set<R> set;
@@ -189,11 +189,11 @@ template <int R> struct log_softmax_operator {
 struct plain_finish {
   template <class X> static X finish(X&& x, index_t) { return static_cast<X&&>(x); }
 };
-/// An array operator: numbers fused with their producer where it can, other kinds through its rules.
 /// The elements of a tensor that is no longer needed.
 template <class Y> auto taken(Y y) { return std::remove_cvref_t<decltype(y.elements())>(std::move(y.elements())); }
-/// One sentence, and a type that compiles.
+/// Complex numbers where an order is needed: one sentence, and a type that compiles.
 template <class X> auto refused_complex(const X& x) { return apply<cast_op<typename ops::real_number<elem_t<scalar_t<X>>>::type>>(apply<real_op>(x)); }
+/// An array operator: numbers fused with their producer where it can, other kinds through its rules. Ordered: not of complex numbers.
 template <template <int> class Op, bool Real, bool Ordered = false> struct operator_how : plain_finish {
   static constexpr const char* name = Op<1>::name;
   template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>&, const axis_set<E::rank>& set) {
