@@ -55,6 +55,38 @@ TEST_CASE("holomorphic functions") {
   CASE("composed", exp(z * z * 0.1) * sin(z) / (z + 3.0), (std::exp(0.1 * z * z) * (0.2 * z * std::sin(z) + std::cos(z)) * (z + 3.0) - std::exp(0.1 * z * z) * std::sin(z)) / ((z + 3.0) * (z + 3.0)));
 }
 
+// On a cut the sign of a zero says which side the value is continuous to: the truth is a difference of the C library's values along the cut.
+TEST_CASE("derivatives on both sides of a cut") {
+  auto both = [](const char* name, auto f, auto slope) {
+    INFO(std::string(name));
+    for (const C z : {C(2, 0.0), C(2, -0.0), C(-2, 0.0), C(-2, -0.0), C(0.0, 2), C(-0.0, 2), C(0.0, -2), C(-0.0, -2)}) {
+      CAPTURE(z.real());
+      CAPTURE(z.imag());
+      auto moved = [&](double s) { return z.real() == 0 ? C(z.real(), z.imag() + s) : C(z.real() + s, z.imag()); };
+      const C step = z.real() == 0 ? C(0, 2e-5) : C(2e-5, 0);
+      const C truth = (f(moved(1e-5)) - f(moved(-1e-5))) / step;
+      CHECK(near(tt::grad(f, tt::holomorphic)(z), truth, 1e-9));
+      CHECK(near(tt::jvp(f, z, C(1)).y_dot, truth, 1e-9));
+      const auto array = tt::grad([&](const auto& a) { return tt::sum(f(a)); }, tt::holomorphic)(tt::tensor<C, 1>{{z, z, z, z, z}});
+      for (int k = 0; k < 5; ++k) CHECK(near(array(k), truth, 1e-9));
+      const C second = (slope(moved(1e-5)) - slope(moved(-1e-5))) / step;
+      CHECK(near(tt::jvp(tt::grad(f, tt::holomorphic), z, C(1)).y_dot, second, 1e-9));
+      CHECK(near(tt::grad(tt::grad(f, tt::holomorphic), tt::holomorphic)(z), second, 1e-9));
+    }
+  };
+  // Slopes of factors whose imaginary part keeps its sign: a complex number beside a real one.
+#define CUT(name, slope) both(#name, [](const auto& z) { using std::name; return name(z); }, [](C z) { return slope; })
+  CUT(asin, 1.0 / (std::sqrt(1.0 - z) * std::sqrt(1.0 + z)));
+  CUT(acos, -1.0 / (std::sqrt(1.0 - z) * std::sqrt(1.0 + z)));
+  CUT(acosh, 1.0 / (std::sqrt(z - 1.0) * std::sqrt(z + 1.0)));
+  CUT(asinh, 1.0 / std::sqrt(1.0 + z * z));
+  CUT(atan, 1.0 / (1.0 + z * z));
+  CUT(atanh, 1.0 / ((1.0 - z) * (1.0 + z)));
+  CUT(sqrt, 0.5 / std::sqrt(z));
+  CUT(log, 1.0 / z);
+#undef CUT
+}
+
 TEST_CASE("functions to real numbers, and conj") {
   const auto z = array();
   auto each = [&](auto f, auto expected) {

@@ -40,10 +40,14 @@ template <class A, int N> TTENSOR_HD TTENSOR_INLINE constexpr complex_elem_t<A> 
 }
 }  // namespace ops
 /// 1 - a^2 as (1 - a)(1 + a), exact near |a| = 1 where that cancels. One operator: backwards, the factor 0 would meet an infinite cotangent.
+/// Complex factors are differences to a: 1 + a would lose an imaginary part of -0, which says on which side of a cut a is.
 struct one_minus_square_op : elementwise<1> {
   static constexpr const char* name = "one_minus_square";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return (A(lane_t<A>(1)) - a) * (A(lane_t<A>(1)) + a); }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    if constexpr (is_complex_value_v<A>) return -(a - A(lane_t<A>(1))) * (a - A(lane_t<A>(-1)));
+    else return (A(lane_t<A>(1)) - a) * (A(lane_t<A>(1)) + a);
+  }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(-2, a)}; }
 };
 /// asin(a + h) ~= asin(a) + h / sqrt(1 - a^2); +inf at -1 and 1
@@ -89,7 +93,7 @@ struct asinh_op : real_elementwise<1> {
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::asinh(x); }, a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
     if constexpr (is_complex_value_v<A>) {
-      return grads{ops::over(1, apply<sqrt_op>(ops::plus(1, ops::times(a, a))))};
+      return grads{ops::over(1, apply<sqrt_op>(ops::minus(ops::times(a, a), -1)))};  // 1 + a^2 would lose the -0, as above
     } else {
       const auto size = apply<abs_op>(a);
       const auto far = ops::is_less(ops::power_of_two<A, std::numeric_limits<complex_elem_t<A>>::digits / 2 + 2>(), size);
@@ -104,7 +108,7 @@ struct acosh_op : real_elementwise<1> {
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::acosh(x); }, a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
-    return grads{ops::over(ops::over(1, apply<sqrt_op>(ops::minus(a, 1))), apply<sqrt_op>(ops::plus(a, 1)))};
+    return grads{ops::over(ops::over(1, apply<sqrt_op>(ops::minus(a, 1))), apply<sqrt_op>(ops::minus(a, -1)))};
   }
 };
 /// atanh(a + h) ~= atanh(a) + h / (1 - a^2)
