@@ -7,7 +7,8 @@
 Rules
   floors      a header in ttensor/<floor>/ includes its own floor and lower ones only
   circles     no header includes itself through others, not even inside a floor
-  umbrellas   headers directly in ttensor/ may include anything; no floor may include them
+  umbrellas   headers directly in ttensor/ may include anything; no floor may include them; each floor has one of its name, which
+              brings all its headers but those for GPUs and LEFT_OUT
   length      over 400 lines: a warning; over 600: an error
   once        every header says #pragma once
   xsimd       named in includes of num/ only
@@ -24,6 +25,7 @@ import tempfile
 FLOORS = [["base"], ["shape"], ["num"], ["mem"], ["expr"], ["ops"], ["run"], ["tensor"], ["ad"], ["transform"], ["graph"],
           ["nn", "optim", "data"]]
 HEIGHT = {name: height for height, group in enumerate(FLOORS) for name in group}
+LEFT_OUT = {"tensor/npy.hpp", "tensor/random.hpp", "tensor/stacked.hpp"}  # all.hpp has them; a user of tensor.hpp would pay for them
 WARN_LINES, MAX_LINES = 400, 600
 GPU_DIRECTORIES = {"cuda", "thrust"}
 
@@ -91,8 +93,32 @@ def check(root):
                 errors.append(f"{where}: floor {floor} includes {target_name} of floor {target_floor}, which is not below it")
             if not for_gpu and GPU_DIRECTORIES & set(target_name.parts[:-1]):
                 errors.append(f"{where}: includes {target_name}; GPU headers must not enter a CPU-only build")
+    errors += incomplete_umbrellas(root, graph)
     errors += [f"circle: {' -> '.join(str(p.relative_to(root)) for p in c)}" for c in circles(graph)]
     return errors, warnings, len(files)
+
+
+def incomplete_umbrellas(root, graph):
+    """Floors whose umbrella is missing or does not bring all their headers."""
+    floors = {}
+    for path in graph:
+        name = path.relative_to(root)
+        if len(name.parts) > 1 and name.parts[0] in HEIGHT and not GPU_DIRECTORIES & set(name.parts[:-1]) and name.as_posix() not in LEFT_OUT:
+            floors.setdefault(name.parts[0], set()).add(path)
+    errors = []
+    for floor, headers in sorted(floors.items()):
+        umbrella = root / f"{floor}.hpp"
+        if umbrella not in graph:
+            errors.append(f"{floor}/ has no umbrella {floor}.hpp")
+            continue
+        reached, work = {umbrella}, [umbrella]
+        while work:
+            for target in graph.get(work.pop(), []):
+                if target not in reached:
+                    reached.add(target)
+                    work.append(target)
+        errors += [f"{floor}.hpp does not bring {p.relative_to(root)}" for p in sorted(headers - reached)]
+    return errors
 
 
 def circles(graph):
@@ -116,7 +142,7 @@ def circles(graph):
     return found
 
 
-SELF_TESTS = {  # name: (files, text that an error must contain, or None)
+SELF_TESTS = {  # name: (files, text that an error must contain, or None); a file is its text, None without #pragma once, False not there; floors get umbrellas
     "clean": ({"base/a.hpp": "", "shape/b.hpp": '#include "../base/a.hpp"\n#include <vector>', "all.hpp": "#include <ttensor/shape/b.hpp>",
                "num/simd.hpp": "#include <xsimd/xsimd.hpp>", "run/cuda/k.hpp": '#include <cuda_runtime.h>\n#include "../r.hpp"', "run/r.hpp": "",
                "device.hpp": "#include <ttensor/run/cuda/k.hpp>\n#include <ttensor/all.hpp>"}, None),
@@ -135,6 +161,9 @@ SELF_TESTS = {  # name: (files, text that an error must contain, or None)
     "long": ({"base/a.hpp": "\n" * 600}, "the ceiling is 600"),
     "no pragma once": ({"base/a.hpp": None}, "no #pragma once"),
     "commented out": ({"base/a.hpp": '/*\n#include "../shape/b.hpp"\n*/\n// #include "../shape/b.hpp"', "shape/b.hpp": ""}, None),
+    "no umbrella": ({"base/a.hpp": "", "base.hpp": False}, "base/ has no umbrella"),
+    "half an umbrella": ({"base/a.hpp": "", "base/b.hpp": "", "base.hpp": '#include "base/b.hpp"'}, "base.hpp does not bring base/a.hpp"),
+    "left out": ({"tensor/npy.hpp": "", "tensor.hpp": ""}, None),
     "wrong suffix": ({"base/a.hpp": "", "base/b.h": ""}, "headers end in .hpp"),
 }
 
@@ -144,10 +173,13 @@ def self_test():
     for name, (files, expected) in SELF_TESTS.items():
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory).resolve() / "ttensor"
-            for file, text in files.items():
+            floors = {pathlib.Path(file).parts[0] for file in files if file.endswith(".hpp") and len(pathlib.Path(file).parts) > 1}
+            umbrellas = {f"{floor}.hpp": "\n".join(f'#include "{file}"' for file in files if file.startswith(floor + "/") and file.endswith(".hpp") and "/cuda/" not in file) for floor in floors}
+            for file, text in {**umbrellas, **files}.items():
                 path = root / file
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text("// empty\n" if text is None else f"#pragma once\n{text}\n")
+                if text is not False:
+                    path.write_text("// empty\n" if text is None else f"#pragma once\n{text}\n")
             errors, _, _ = check(root)
         ok = (not errors) if expected is None else any(expected in e for e in errors)
         if not ok:

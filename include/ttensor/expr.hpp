@@ -1,0 +1,6 @@
+// Floor 5: nodes, leaves, the flat program of an expression, kinds of scalars.
+#pragma once
+#include "expr/let.hpp"
+#include "expr/level_call.hpp"
+#include "expr/merge.hpp"
+#include "expr/sweep.hpp"

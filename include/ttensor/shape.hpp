@@ -1,0 +1,3 @@
+// Floor 2: extents, strides, broadcasting, axes, slices.
+#pragma once
+#include "shape/slice.hpp"
