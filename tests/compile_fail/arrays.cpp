@@ -400,3 +400,33 @@ auto extent_and_value() { return tt::tensor<double, 1>(tt::full({1000}, 1.0)); }
 auto more_extents() { return tt::tensor<double, 1>(2, 3); }
 // twin:
 auto more_extents() { return tt::tensor<double, 2>(2, 3); }
+
+// case: zeros_without_a_type
+// expect: zeros wants the element type: zeros<double>
+auto z() { return tt::zeros({2, 3}); }
+// twin:
+auto z() { return tt::zeros<double>({2, 3}); }
+
+// case: full_without_braces
+// expect: full takes the extents in braces, or a shape, and then the value
+auto f() { return tt::full<double>(2, 3); }
+// twin:
+auto f() { return tt::full<double>({2}, 3); }
+
+// case: load_npy_without_a_rank
+// expect: load_npy wants the element type and the rank
+auto z() { return tt::load_npy<double>("a.npy"); }
+// twin:
+auto z() { return tt::load_npy<double, 1>("a.npy"); }
+
+// case: max_of_two_arrays
+// expect: max of two arrays, element by element, is maximum
+auto m(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { return tt::eval(max(x, y + 1)); }
+// twin:
+auto m(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { return tt::eval(maximum(x, y + 1)); }
+
+// case: cond_without_its_operand
+// expect: does not take these arguments
+auto c() { return tt::cond(true, [](auto v) { return v; }, [](auto v) { return -v; }); }
+// twin:
+auto c() { return tt::cond(true, [](auto v) { return v; }, [](auto v) { return -v; }, 1.0); }

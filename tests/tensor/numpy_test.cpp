@@ -189,3 +189,55 @@ TEST_CASE_TEMPLATE("uniform numbers of 16 bits are below 1", T, half, tt::bfloat
   CHECK(tt::min(tt::to<float>(x)) >= 0);
   CHECK(tt::all(abs(tt::to<float>(x) - tt::uniform<float>(tt::rng(7), {100000})) < float(std::numeric_limits<T>::epsilon())));
 }
+
+TEST_CASE("forms of NumPy: zeros_like, eye(n, m), flip(x), transpose(x, axes), take(x, i), softmax(x)") {
+  const tt::tensor<double, 2> a{{1, 2, 3}, {4, 5, 6}};
+  const auto z = zeros_like(a);
+  static_assert(std::is_same_v<decltype(z), const tt::tensor<double, 2>>);
+  CHECK(z.shape() == a.shape());
+  CHECK(tt::all(z == 0.0));
+  static_assert(std::is_same_v<decltype(tt::ones_like<float>(a > 2)), tt::tensor<float, 2>>);
+  static_assert(std::is_same_v<decltype(ones_like(a > 2)), tt::tensor<bool, 2>>);
+  CHECK(tt::sum(ones_like(a > 2)) == 6);
+  CHECK(tt::all(full_like(a + 1, 7) == 7.0));
+  const tt::fixed<double, 2, 3> f{{1, 2, 3}, {4, 5, 6}};
+  static_assert(std::is_same_v<decltype(zeros_like(f)), tt::fixed<double, 2, 3>>);
+  CHECK(tt::all(zeros_like(f) == 0.0));
+  tt::tensor<int, tt::extents<tt::dyn, 3>> mixed(2, 3);
+  static_assert(std::is_same_v<decltype(ones_like(mixed)), decltype(mixed)>);
+  CHECK(tt::sum(ones_like(mixed)) == 6);
+  CHECK(item(zeros_like(tt::tensor<double, 0>(3.0))) == 0.0);
+  CHECK(zeros_like(tt::tensor<double, 2>(0, 4)).shape() == tt::dims<2>{{0, 4}});
+  // What is filled inside a function takes what the function writes.
+  const vec<double> x{1, 2, 3};
+  const auto squares = [](const auto& t) {
+    auto y = zeros_like(t);
+    for (int i = 0; i < 3; ++i) y(i) = t(i) * t(i);
+    return sum(y);
+  };
+  CHECK(tt::all(tt::grad(squares)(x) == 2 * x));
+  CHECK(tt::all(tt::vmap(squares)(a) == vec<double>{14, 77}));
+
+  CHECK(tt::all(tt::eye<int>(2, 3) == tt::tensor<int, 2>{{1, 0, 0}, {0, 1, 0}}));
+  CHECK(tt::all(tt::eye<double>(3, 2) == transpose(tt::eye<double>(2, 3))));
+
+  CHECK(tt::all(flip(a) == tt::tensor<double, 2>{{6, 5, 4}, {3, 2, 1}}));
+  CHECK(tt::all(flip(flip(a + 0, 0), 1) == flip(a + 0)));
+  tt::tensor<double, 2> b = a;
+  flip(b)(0, 0) = 60;
+  CHECK(b(1, 2) == 60);
+  CHECK(flip(tt::tensor<double, 2>(0, 4)).shape() == tt::dims<2>{{0, 4}});
+  CHECK(item(flip(tt::tensor<double, 0>(3.0))) == 3.0);
+
+  const tt::tensor<double, 3> c = reshape(tt::arange<double>(24), 2, 3, 4);
+  CHECK(tt::all(transpose(c, 2, 0, 1) == permute(c, 2, 0, 1)));
+  CHECK(tt::all(transpose(c, {1, -1, 0}) == permute(c, 1, 2, 0)));
+  CHECK_THROWS_WITH_AS(transpose(a, 1, 1), doctest::Contains("is named twice"), tt::axis_error);
+
+  CHECK(tt::all(take(a, tt::tensor<int, 2>{{5, 0}, {-1, 2}}) == tt::tensor<double, 2>{{6, 1}, {6, 3}}));
+  CHECK(take(transpose(a), 1) == 4);
+  CHECK_THROWS_AS(take(a, 6), tt::index_error);
+
+  CHECK(tt::all(softmax(a) == softmax(a, 1)));
+  CHECK(tt::all(log_softmax(a) == log_softmax(a, -1)));
+}

@@ -10,6 +10,7 @@ template <class T, int R> tensor<T, R> filled(const dims<R>& e, const T& v) {
   if (t.size()) t(ellipsis) = v;
   return t;
 }
+template <class... A> inline constexpr bool never = false;
 [[noreturn]] void unlike_range(index_t n, const message& shape);
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void unlike_range(index_t n, const message& shape) {
@@ -41,6 +42,27 @@ template <class T, std::size_t R, any_scalar V = T> tensor<T, static_cast<int>(R
 template <std::size_t R, number V> tensor<V, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) { return factory_detail::filled<V>(shape::listed(n), v); }
 template <int R, number V> tensor<V, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<V>(e, v); }
 template <class T, int R, any_scalar V = T> tensor<T, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<T>(e, tensor_detail::weak_scalar<T>(v)); }
+namespace factory_detail {
+template <class T, class X> using like_t = std::conditional_t<std::is_void_v<T>, storage_scalar_t<scalar_t<X>>, T>;
+template <class S, class X> auto like(const X& x, const S& v) {
+  if constexpr (rank_v<X> == 0) {
+    return tensor<S, 0>(v);
+  } else if constexpr (requires { X::shape_parameter; }) {
+    tensor<S, X::shape_parameter> t(x.shape());
+    t = v;
+    return t;
+  } else {
+    return filled<S>(x.shape(), v);
+  }
+}
+}  // namespace factory_detail
+/// With the shape of x and its element type, or T: zeros_like(x), ones_like<float>(x), full_like(x, 7). Of a fixed tensor a fixed one.
+template <class T = void, array_like X> auto zeros_like(const X& x) { return factory_detail::like(x, factory_detail::like_t<T, X>(0)); }
+template <class T = void, array_like X> auto ones_like(const X& x) { return factory_detail::like(x, factory_detail::like_t<T, X>(1)); }
+template <class T = void, array_like X, any_scalar V> auto full_like(const X& x, const V& v) {
+  using S = factory_detail::like_t<T, X>;
+  return factory_detail::like<S>(x, tensor_detail::weak_scalar<S>(v));
+}
 /// A scalar of any kind is an array without axes here: broadcast_to(sum(x), {3}).
 template <class V, int R> requires(!array_like<V> && any_scalar<V>) auto broadcast_to(const V& v, const dims<R>& to) {
   return full<scalar_t<V>>(to, v);
@@ -111,17 +133,19 @@ template <class T = void, class A, class B> auto linspace(const A& a, const B& b
   using Y = std::conditional_t<std::is_void_v<T>, std::conditional_t<is_integer_v<C>, double, C>, T>;
   return factory_detail::between<Y>(static_cast<Y>(a), static_cast<Y>(b), n);
 }
-/// Identity matrix.
-template <class T> tensor<T, 2> eye(index_t n) {
+/// Ones on the diagonal of n rows and m columns, else zeros.
+template <class T> tensor<T, 2> eye(index_t n, index_t m) {
   if constexpr (is_kind_v<T>) {
-    return tensor<T, 2>(eye<elem_t<T>>(n));
+    return tensor<T, 2>(eye<elem_t<T>>(n, m));
   } else {
-    tensor<T, 2> t(n, n);
+    tensor<T, 2> t(n, m);
     T* p = t.data();
-    for (index_t i = 0; i < n; ++i) p[i * n + i] = T(1);
+    for (index_t i = 0; i < n && i < m; ++i) p[i * m + i] = T(1);
     return t;
   }
 }
+/// Identity matrix.
+template <class T> tensor<T, 2> eye(index_t n) { return eye<T>(n, n); }
 /// Borrowed memory: the caller keeps it alive; expressions over it are not snapshots. shape (and strides) in elements.
 template <class T, int R> view_of<T, R> view(T* p, const dims<R>& n, const dims<R>& strides) {
   using U = std::remove_const_t<T>;
@@ -142,5 +166,19 @@ template <class V, int R> requires tensor_detail::contiguous<V> auto view(V&& v,
 template <class V, std::size_t R> requires tensor_detail::contiguous<V> auto view(V&& v, const index_t (&n)[R]) { return view(static_cast<V&&>(v), shape::listed(n)); }
 template <class V> requires tensor_detail::contiguous<V> auto view(V&& v) { return view(static_cast<V&&>(v), dims<1>{{static_cast<index_t>(v.size())}}); }
 template <any_scalar T, std::size_t N> auto view(T (&a)[N]) { return view(a, dims<1>{{static_cast<index_t>(N)}}); }
+
+// Calls that name too little: a sentence instead of a list of overloads.
+#define TTENSOR_WANTS_TYPE(op, call) \
+  template <int = 0, class... A> auto op(const A&...) { static_assert(factory_detail::never<A...>, "ttensor: " #op " wants the element type: " call); return 0; } \
+  template <int = 0, class I, std::size_t R> auto op(const I (&)[R]) { static_assert(factory_detail::never<I>, "ttensor: " #op " wants the element type: " call); return 0; }
+TTENSOR_WANTS_TYPE(zeros, "zeros<double>(2, 3)")
+TTENSOR_WANTS_TYPE(ones, "ones<double>(2, 3)")
+TTENSOR_WANTS_TYPE(uninitialized, "uninitialized<double>(2, 3)")
+TTENSOR_WANTS_TYPE(eye, "eye<double>(3)")
+#undef TTENSOR_WANTS_TYPE
+template <class T = void, class... A> auto full(const A&...) {
+  static_assert(factory_detail::never<T, A...>, "ttensor: full takes the extents in braces, or a shape, and then the value: full<double>({2, 3}, 7.0)");
+  return 0;
+}
 
 TTENSOR_END

@@ -160,6 +160,8 @@ template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto t
   if constexpr (R + Q == 1 && !array_like<N>) return static_cast<store<S>&&>(y.elements()).scalar();
   else return tensor<S, R - 1 + Q>(static_cast<store<S>&&>(y.elements()), e);
 }
+/// Without an axis: of the elements in row-major order.
+template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto take(const X& x, const N& index) { return take(reshape(x, -1), index, 0); }
 namespace indexing_detail {
 template <int R, class P> auto position(const dims<R>&, const P& p) { return p; }
 /// Of an element in memory order, row-major: p of the axes before those of i.

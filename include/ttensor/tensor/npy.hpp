@@ -123,5 +123,9 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   for (int d = 0; d < R; ++d) m.stride[d] = stride, stride *= e[d];
   return tensor<T, R>(leaf<T, R>{s.snap(), m});
 }
+template <class T = void> auto load_npy(const std::string&) {
+  static_assert(sizeof(T*) == 0, "ttensor: load_npy wants the element type and the rank of the file: load_npy<double, 2>(path)");
+  return 0;
+}
 
 TTENSOR_END

@@ -309,13 +309,21 @@ TTENSOR_REDUCTION(norm)
 TTENSOR_REDUCTION(count_nonzero)
 TTENSOR_REDUCTION(any)
 #undef TTENSOR_REDUCTION
+template <array_like A, array_like B> auto max(const A&, const B&) {
+  static_assert(rank_v<A> < 0, "ttensor: max of two arrays, element by element, is maximum(x, y); max(x, axis) is the largest along an axis");
+  return 0;
+}
+template <array_like A, array_like B> auto min(const A&, const B&) {
+  static_assert(rank_v<A> < 0, "ttensor: min of two arrays, element by element, is minimum(x, y); min(x, axis) is the smallest along an axis");
+  return 0;
+}
 /// all(x), all(x, axis), ...: whether every element is different from 0. (Uncalled, `all` is a slice.)
 template <class A, class... O> auto all_t::operator()(const A& a, const O&... o) const { return reduce_detail::reduce(reduce_detail::count_how<true, 1>{}, a, o...); }
 template <class A, std::size_t N, class... O> auto all_t::operator()(const A& a, const index_t (&several)[N], const O&... o) const { return (*this)(a, reduce_detail::as_axes(several), o...); }
 
-/// exp(x) / sum(exp(x)) along an axis; zeros where the whole row is -inf.
-template <array_like A> auto softmax(const A& a, index_t axis) { return reduce_detail::along<reduce_detail::softmax_operator>(a, axis); }
+/// exp(x) / sum(exp(x)) along an axis, the last one if none is given; zeros where the whole row is -inf.
+template <array_like A> auto softmax(const A& a, index_t axis = -1) { return reduce_detail::along<reduce_detail::softmax_operator>(a, axis); }
 /// log(softmax(x)), without overflow; -inf where the whole row is -inf.
-template <array_like A> auto log_softmax(const A& a, index_t axis) { return reduce_detail::along<reduce_detail::log_softmax_operator>(a, axis); }
+template <array_like A> auto log_softmax(const A& a, index_t axis = -1) { return reduce_detail::along<reduce_detail::log_softmax_operator>(a, axis); }
 
 TTENSOR_HD_END

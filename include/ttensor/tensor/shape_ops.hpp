@@ -58,6 +58,9 @@ template <array_like A, std::integral... I> auto permute(A&& a, I... order) {
 template <array_like A, std::size_t Q> auto permute(A&& a, const index_t (&order)[Q]) {
   return [&]<std::size_t... D>(std::index_sequence<D...>) { return permute(static_cast<A&&>(a), order[D]...); }(std::make_index_sequence<Q>{});
 }
+/// transpose(x, 2, 0, 1): permute, as NumPy calls it.
+template <array_like A, std::integral... I> requires(sizeof...(I) > 0) auto transpose(A&& a, I... order) { return permute(static_cast<A&&>(a), order...); }
+template <array_like A, std::size_t Q> auto transpose(A&& a, const index_t (&order)[Q]) { return permute(static_cast<A&&>(a), order); }
 template <array_like A> auto moveaxis(A&& a, index_t from, index_t to) {
   constexpr int R = rank_v<A>;
   const int f = shape::normalize_axis(from, R, "moveaxis"), t = shape::normalize_axis(to, R, "moveaxis");
@@ -135,6 +138,16 @@ template <array_like A> auto flip(A&& a, index_t axis) {
   return view_detail::remap(static_cast<A&&>(a), [&](layout_map<R> m) {
     if (m.extent[x] > 0) m.offset += (m.extent[x] - 1) * m.stride[x];
     m.stride[x] = -m.stride[x];
+    return m;
+  });
+}
+/// Every axis walked backwards.
+template <array_like A> auto flip(A&& a) {
+  return view_detail::remap(static_cast<A&&>(a), [](auto m) {
+    for (int d = 0; d < decltype(m.extent)::size(); ++d) {
+      if (m.extent[d] > 0) m.offset += (m.extent[d] - 1) * m.stride[d];
+      m.stride[d] = -m.stride[d];
+    }
     return m;
   });
 }

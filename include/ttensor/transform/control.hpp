@@ -247,6 +247,7 @@ template <class B, class X> struct scan_step {
 /// f(x...) where p holds, else g(x...). With a mapped p both run and every example selects. The branches may differ in level.
 template <class P, class F, class G, class... X> auto cond(const P& p, const F& f, const G& g, const X&... x) {
   return [&]<class... A>(const A&... a) {
+    [[maybe_unused]] constexpr bool callable = level_detail::check_call<F, A...>() && level_detail::check_call<G, A...>();
     using Y1 = tree::evaluated_t<decltype(f(a...))>;
     using Y2 = tree::evaluated_t<decltype(g(a...))>;
     using Y = tree::common_t<Y1, Y2>;
