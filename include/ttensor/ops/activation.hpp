@@ -43,7 +43,7 @@ struct gelu_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "gelu";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
-    return ops::in_float([]<class W>(const W& x) { return W(W(lane_t<W>(0.5f)) * x * math::erfc(W(lane_t<W>(-0.70710678118654752)) * x)); }, a);
+    return ops::in_float([]<class W>(const W& x) { return W(ops::product(W(lane_t<W>(0.5f)) * x, math::erfc(W(lane_t<W>(-0.70710678118654752)) * x))); }, a);
   }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
     const auto upper = ops::times(0.5, apply<erfc_op>(ops::times(-0.70710678118654752, a)));
@@ -55,7 +55,7 @@ struct silu_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "silu";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
-    return ops::in_float([](const auto& x) { return x * math::sigmoid(x); }, a);
+    return ops::in_float([](const auto& x) { return ops::product(x, math::sigmoid(x)); }, a);
   }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
     return grads{ops::plus(apply<sigmoid_op>(a), ops::times(a, ops::logistic_slope(a)))};

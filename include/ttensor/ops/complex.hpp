@@ -48,7 +48,7 @@ struct abs_square_op : complex_part {
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_INLINE static constexpr auto primal(const A& a) {
     if constexpr (is_complex_value_v<A>) return math::norm(a);
-    else return a * a;
+    else return ops::product(a, a);
   }
   template <class A, class Y> TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(2, apply<conj_op>(a))}; }
 };

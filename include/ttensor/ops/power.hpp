@@ -11,7 +11,7 @@ struct square_op : arithmetic<1> {
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
     if constexpr (std::is_integral_v<A>) return static_cast<A>(mul_op::primal(a, a));
-    else return a * a;
+    else return static_cast<A>(ops::product(a, a));
   }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(2, a)}; }
 };
