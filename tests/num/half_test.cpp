@@ -77,3 +77,16 @@ TEST_CASE("arithmetic rounds once from float; comparisons; limits") {
   CHECK(std::isinf(static_cast<float>(tt::bfloat16(1e39))));
   CHECK(!(std::numeric_limits<half>::quiet_NaN() == std::numeric_limits<half>::quiet_NaN()));
 }
+
+TEST_CASE("integers of 64 bits and long doubles are rounded once") {
+  using tt::bfloat16;
+  const auto of = [](auto x) { return double(float(bfloat16(x))); };
+  const long long tie = (1LL << 62) + (1LL << 54);
+  CHECK(of(tie) == 0x1p62);
+  CHECK(of(tie + 1) == 0x1p62 + 0x1p55);
+  CHECK(of(-tie - 1) == -0x1p62 - 0x1p55);
+  CHECK(of(~0ull) == 0x1p64);
+  CHECK(of(std::numeric_limits<long long>::min()) == -0x1p63);
+  CHECK(of(1 + 0x1p-8L + 0x1p-60L) == 1 + 0x1p-7);
+  CHECK(float(tt::half(1 + 0x1p-11L + 0x1p-62L)) == 1 + 0x1p-10f);
+}

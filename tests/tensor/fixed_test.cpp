@@ -300,3 +300,20 @@ TEST_CASE("means and norms of fixed tensors; eval is a tensor, so that views of 
   };
   CHECK(tt::all(tail(a) == tensor<double, 1>{4, 6}));
 }
+
+TEST_CASE("an expression over a slice of a fixed tensor is a value, and the slice writes through") {
+  const auto local = [] {
+    tt::fixed<double, 2, 2> f{{1, 2}, {3, 4}};
+    return f(0) + 1.0;
+  };
+  auto e = local();
+  CHECK(tt::all(tt::eval(e) == tt::tensor<double, 1>{2, 3}));
+  tt::fixed<double, 2, 2> f{{1, 2}, {3, 4}};
+  auto later = f(0) * f(tt::all, 1);
+  f(0, 0) = 100;
+  f(1) = f(0) + 1.0;
+  CHECK(f(1, 0) == 101);
+  CHECK(tt::all(tt::eval(later) == tt::tensor<double, 1>{2, 8}));
+  f(0) += f(1);
+  CHECK(f(0, 1) == 5);
+}

@@ -126,3 +126,37 @@ TEST_CASE("a number shifted by an array") {
   CHECK(tt::all(64 >> n == tt::tensor<int, 1>{32, 16, 8}));
   CHECK(tt::all(tt::vmap([](const auto& k) { return 1 << k; })(n) == tt::tensor<int, 1>{2, 4, 8}));
 }
+
+TEST_CASE_TEMPLATE("long long and char are integers of their width: they wrap, and shift by any count", T, long long, char, unsigned long long) {
+  using limits = std::numeric_limits<T>;
+  const tt::tensor<T, 1> x{T(1), limits::max(), limits::min()}, count{static_cast<T>(-1), T(1), T(8 * sizeof(T) - 1)};
+  const tt::tensor<T, 1> shifted = x << count, next = x + T(1), less = x - T(1);
+  CHECK(shifted(0) == 0);
+  CHECK(next(1) == limits::min());
+  CHECK(less(2) == limits::max());
+  if (limits::is_signed) {
+    const tt::tensor<T, 1> negated = -x, size = abs(x);
+    CHECK(negated(2) == limits::min());
+    CHECK(size(2) == limits::min());
+  }
+}
+
+TEST_CASE("sums of scatter_add and matmul wrap") {
+  const int most = std::numeric_limits<int>::max();
+  const tt::tensor<int, 1> x{most, 1}, two{2};
+  CHECK(scatter_add(x, 0, tt::tensor<int, 1>{0}, two)(0) == std::numeric_limits<int>::min() + 1);
+  const tt::tensor<int, 2> a{{most, 1}, {1, 1}}, b{{1, most}, {1, most}};
+  CHECK(matmul(a, b)(0, 0) == std::numeric_limits<int>::min());
+}
+
+TEST_CASE("integers of 64 bits between two ends") {
+  using i64 = std::int64_t;
+  const i64 most = std::numeric_limits<i64>::max(), least = std::numeric_limits<i64>::min(), odd = (i64(1) << 53) + 1;
+  CHECK(tt::all(tt::linspace<i64>(most, most, 3) == most));
+  CHECK(tt::all(tt::linspace<i64>(odd, odd, 3) == odd));
+  CHECK(tt::all(tt::linspace<i64>(least, most, 3) == tt::tensor<i64, 1>{least, -1, most}));
+  CHECK(tt::all(tt::linspace<int>(0, -5, 4) == tt::tensor<int, 1>{0, -2, -4, -5}));
+  CHECK(tt::all(tt::linspace<std::uint8_t>(std::uint8_t(200), std::uint8_t(0), 3) == tt::tensor<std::uint8_t, 1>{200, 100, 0}));
+  CHECK(tt::all(tt::linspace<int>(0.9, 3.9, 3) == tt::tensor<int, 1>{0, 2, 3}));  // as NumPy: of the numbers themselves
+  CHECK_THROWS_WITH_AS(tt::arange(0.0, std::numeric_limits<double>::quiet_NaN()), doctest::Contains("TT-D15"), tt::domain_error);
+}

@@ -168,6 +168,13 @@ TEST_CASE("npy files") {
   CHECK(tt::load_npy<int, 1>(path)(1) == -2);
   save_npy(path, tt::tensor<double, 0>(3.0));
   CHECK(double(tt::load_npy<double, 0>(path)) == 3);
+  save_npy(path, tt::tensor<bool, 1>{true, false, true});
+  CHECK(tt::all(tt::load_npy<bool, 1>(path) == tt::tensor<bool, 1>{true, false, true}));
+  {
+    std::fstream f(path, std::ios::binary | std::ios::in | std::ios::out);
+    f.seekp(-2, std::ios::end).put('\x02');
+  }
+  CHECK_THROWS_WITH_AS((tt::load_npy<bool, 1>(path)), doctest::Contains("element 1 of a mask is 2"), tt::format_error);
   std::remove(path.c_str());
 }
 

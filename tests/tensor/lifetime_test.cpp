@@ -335,6 +335,13 @@ TEST_CASE("an expression that was moved from holds nothing: copying, moving and 
   e = a + b;
   CHECK(tt::eval(e)(0) == 8);
 }
+TEST_CASE("an array of rank 0 that was moved from is no number") {
+  tt::tensor<double, 0> a(1.5);
+  const auto b = std::move(a);
+  CHECK(double(b) == 1.5);
+  CHECK_THROWS_WITH_AS(static_cast<void>(double(a)), doctest::Contains("TT-E01"), tt::error);
+}
+
 TEST_CASE("an operator that throws holds nothing: its other operands are written in place again") {
   vec a{1, 2}, b{3, 4};
   auto dead = a + b;

@@ -66,3 +66,18 @@ TEST_CASE("bits beyond double are kept") {
   CHECK(sum(x).low() == tiny);
   CHECK(mine::wide(tt::eval(x * x)(0) + x(1)).low() == tiny);
 }
+
+TEST_CASE_TEMPLATE("what comparisons give: maximum, max, abs", T, long double, mine::wide) {
+  const tensor<T, 1> x{T(1), T(-2), T(3)}, y{T(2), T(2), T(2)};
+  CHECK(double(sum(maximum(x, y))) == 7);
+  CHECK(double(sum(minimum(x, y))) == 1);
+  CHECK(double(tt::max(x)) == 3);
+  CHECK(double(tt::min(x)) == -2);
+  CHECK(double(sum(abs(x))) == 6);
+  CHECK(double(T(tt::grad([](const auto& v) { return sum(abs(v)); })(x)(1))) == -1);
+  const T nan = T(std::numeric_limits<double>::quiet_NaN());
+  const tensor<T, 1> p{nan, T(1)}, q{T(1), nan};
+  const tensor<T, 1> most = maximum(p, q), least = minimum(p, q);
+  for (int i = 0; i < 2; ++i) CHECK(double(T(most(i))) != double(T(most(i))));
+  for (int i = 0; i < 2; ++i) CHECK(double(T(least(i))) != double(T(least(i))));
+}

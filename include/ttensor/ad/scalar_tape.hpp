@@ -10,6 +10,7 @@ struct adjoint_ref {
   static constexpr std::uint64_t source_bit = std::uint64_t(1) << 63, temporary_bit = std::uint64_t(1) << 62, none = ~temporary_bit;
   std::uint64_t bits = none;
   static constexpr int offset_bits = 35;
+  static_assert(tapes::most_slots >> (62 - offset_bits) == 0);
   static adjoint_ref to(std::uint32_t id, std::uint64_t offset) { return {(std::uint64_t(id) << offset_bits) | offset}; }
   std::uint32_t id() const { return static_cast<std::uint32_t>((bits & ~source_bit) >> offset_bits); }
   std::uint64_t offset() const { return bits & ((std::uint64_t(1) << offset_bits) - 1); }

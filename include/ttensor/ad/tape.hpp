@@ -108,6 +108,8 @@ struct statistics {
 inline constinit thread_local statistics stats{};
 [[noreturn]] void not_live();
 [[noreturn]] void mixed_levels();
+[[noreturn]] void full();
+inline constexpr std::size_t most_slots = (std::size_t(1) << 27) - 1;  // a reference to an adjoint has 27 bits for its slot (scalar_tape.hpp)
 }  // namespace tapes
 
 class tape {
@@ -148,6 +150,7 @@ class tape {
     slot_base* s = memory_.make<adjoint_slot<X>>();
     s->size = size;
     slots_.push(s);
+    if (TTENSOR_UNLIKELY(slots_.size() > tapes::most_slots)) tapes::full();
     return static_cast<std::uint32_t>(slots_.size());  // 0 is the scalars
   }
   slot_base& slot(std::uint32_t id) { return *slots_[id - 1]; }
@@ -277,6 +280,7 @@ TTENSOR_BODY void mixed_levels() {
   raise<level_error>("[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see, or kept a value of one that has ended; "
                      "pass closing_over(x...) to the inner transform, return what is kept [TT-L03]");
 }
+TTENSOR_BODY void full() { raise<error>("[var] more than 134 million statements in one recording; wrap parts of the function in checkpoint [TT-E02]"); }
 }  // namespace tapes
 TTENSOR_BODY tape::tape() { record(true); }
 TTENSOR_BODY tape::~tape() {

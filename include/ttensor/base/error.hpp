@@ -73,10 +73,11 @@ class error : public std::exception {
  private:
   message text_;
 };
+// TT-E, of error itself: an expression or view that was moved from, a full recording
 struct shape_error : error { using error::error; };    // TT-S: extents that do not fit
 struct axis_error : error { using error::error; };     // TT-A: an axis out of range or repeated
 struct index_error : error { using error::error; };    // TT-I: an element or slice out of range
-struct type_error : error { using error::error; };     // TT-T: element types that only run time can see
+struct type_error : error { using error::error; };     // TT-T: what only run time can see of element types and operands
 struct level_error : error { using error::error; };    // TT-L: a value outside the transform it belongs to
 struct domain_error : error { using error::error; };   // TT-D: a value outside an operator's domain
 struct device_error : error { using error::error; };   // TT-G: no device, or a device call failed

@@ -49,18 +49,30 @@ TTENSOR_HD constexpr std::uint16_t bfloat16_from_float(float x) {
   return std::uint16_t((b + 0x7fffu + ((b >> 16) & 1u)) >> 16);
 }
 
-// double -> float rounding to odd: rounding the result once more to 16 bits is then the same as rounding once.
-TTENSOR_HD constexpr float round_to_odd(double x) {
+// U (double, long double) -> float rounding to odd: rounding the result once more to 16 bits is then the same as rounding once.
+template <class U> TTENSOR_HD constexpr float round_to_odd(U x) {
   const float f = float(x);
-  if (f != f || double(f) == x) return f;
+  if (f != f || U(f) == x) return f;
   const std::uint32_t b = float_bits(f);
   if (b & 1u) return f;
-  const double away = x < 0 ? -x : x, got = f < 0 ? -double(f) : double(f);
+  const U away = x < 0 ? -x : x, got = f < 0 ? -U(f) : U(f);
   return bits_float(got > away ? b - 1u : b + 1u);
+}
+// Of an integer the 53 bits that a double holds, the last of them 1 if any below is: as above.
+template <class U> TTENSOR_HD constexpr double odd_double(U x) {
+  if constexpr (sizeof(U) < 8) {
+    return double(x);
+  } else {
+    const bool negative = x < U(0);
+    const auto bits = static_cast<std::uint64_t>(x), size = negative ? 0 - bits : bits;
+    const double d = (size >> 53) == 0 ? double(size) : double((size >> 11) | ((size & 0x7ffu) != 0)) * 0x1p11;
+    return negative ? -d : d;
+  }
 }
 template <class U> TTENSOR_HD constexpr float odd_float(U x) {
   if constexpr (std::is_same_v<U, float>) return x;
-  else return round_to_odd(double(x));
+  else if constexpr (std::is_integral_v<U>) return round_to_odd(odd_double(x));
+  else return round_to_odd(x);
 }
 /// What is no number of C++ but converts to float: an enumerator, _Float16, an element of an array. Not an element of an array of H, which
 /// converts to H as well: two ways would be ambiguous.

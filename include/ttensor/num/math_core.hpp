@@ -5,6 +5,7 @@
 // nothing to contract, so scalar, lane and tail agree to the bit.
 #pragma once
 #include "device_pack.hpp"
+#include "traits.hpp"
 #include "pack.hpp"
 
 TTENSOR_BEGIN
@@ -38,6 +39,8 @@ TTENSOR_INLINE pack<T, N> rounded(pack<T, N> x) {
 }
 
 template <class T> inline constexpr bool has_kernels = __is_same(T, float) || __is_same(T, double);
+/// Numbers of others, and long double: what comparisons give is theirs, functions are not.
+template <class T> concept open_number = floating_number<T> && !has_kernels<T> && !ttensor::detail::is_short_float<T>;
 template <class V> struct lane { using type = V; };
 template <class T, int N> struct lane<pack<T, N>> { using type = T; };
 template <class V> using lane_t = typename lane<V>::type;
@@ -150,9 +153,20 @@ TTENSOR_HD TTENSOR_INLINE double trunc(double x) { return __builtin_trunc(x); }
 template <class T> requires(std::numeric_limits<T>::is_integer)
 TTENSOR_HD TTENSOR_INLINE T abs(T x) { return x < T(0) ? T(typename simd::unsigned_of<T>::type(0) - typename simd::unsigned_of<T>::type(x)) : x; }
 template <class T, int N> TTENSOR_INLINE pack<T, N> abs(pack<T, N> x) {
-  if constexpr (std::numeric_limits<T>::is_integer) return select(x < pack<T, N>(T(0)), -x, x);
+  if constexpr (std::numeric_limits<T>::is_integer || detail::open_number<T>) return select(x < pack<T, N>(T(0)), -x, x);
   else return detail::abs_kernel(x);
 }
+template <detail::open_number T> TTENSOR_INLINE T abs(const T& x) { return x < T(0) ? -x : x; }
+#define TTENSOR_MATH_CLOSED(name)                                                                                                            \
+  template <detail::open_number T> T name(const T& x) {                                                                                      \
+    static_assert(detail::has_kernels<T>, "ttensor: this function has a form for float, double, half, bfloat16 and complex numbers");       \
+    return x;                                                                                                                                \
+  }
+TTENSOR_MATH_CLOSED(sqrt)
+TTENSOR_MATH_CLOSED(floor)
+TTENSOR_MATH_CLOSED(ceil)
+TTENSOR_MATH_CLOSED(trunc)
+#undef TTENSOR_MATH_CLOSED
 #if TTENSOR_HAS_REGISTERS
 #define TTENSOR_MATH_EXACT(name)                                                                     \
   template <class T, int N> TTENSOR_INLINE pack<T, N> name(pack<T, N> x) {                           \
@@ -196,12 +210,13 @@ TTENSOR_MATH_EXTREMUM(minimum, <, |, float, std::int32_t)
 TTENSOR_MATH_EXTREMUM(minimum, <, |, double, std::int64_t)
 #undef TTENSOR_MATH_EXTREMUM
 #define TTENSOR_MATH_EXTREMUM(name, op, zeros)                                                \
+  template <detail::open_number T> TTENSOR_INLINE T name(const T& a, const T& b) { return a op b || a != a ? a : b; } \
   template <class T, int N> TTENSOR_INLINE pack<T, N> name(pack<T, N> a, pack<T, N> b) {      \
     if constexpr (__is_same(T, float) || __is_same(T, double)) {                              \
       const pack<T, N> same = detail::from_bits(detail::to_bits(a) zeros detail::to_bits(b)); \
       return select(a == b, same, select((a op b) | (a != a), a, b));                         \
     } else {                                                                                  \
-      return select(a op b, a, b);                                                            \
+      return select((a op b) | (a != a), a, b);                                               \
     }                                                                                         \
   }
 TTENSOR_MATH_EXTREMUM(maximum, >, &)

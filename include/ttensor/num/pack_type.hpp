@@ -17,12 +17,9 @@ inline constexpr bool in_registers = has_register<T> && N % native_width_v<T> ==
 
 // Integers wrap: arithmetic is done on the unsigned type (never narrower than int).
 template <class T> struct unsigned_of { using type = T; };
-template <> struct unsigned_of<std::int8_t> { using type = std::uint32_t; };
-template <> struct unsigned_of<std::int16_t> { using type = std::uint32_t; };
-template <> struct unsigned_of<std::uint8_t> { using type = std::uint32_t; };
-template <> struct unsigned_of<std::uint16_t> { using type = std::uint32_t; };
-template <> struct unsigned_of<std::int32_t> { using type = std::uint32_t; };
-template <> struct unsigned_of<std::int64_t> { using type = std::uint64_t; };
+template <class T> requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) struct unsigned_of<T> {
+  using type = typename std::conditional_t<(sizeof(T) < 4), std::type_identity<std::uint32_t>, std::make_unsigned<T>>::type;
+};
 
 template <class T, bool Registers> struct register_of { using type = T; using wrapping = typename unsigned_of<T>::type; };
 template <class T> struct register_of<T, true> { using type = vec<T>; using wrapping = vec<typename unsigned_of<T>::type>; };

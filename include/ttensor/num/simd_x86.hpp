@@ -113,7 +113,9 @@ TTENSOR_INLINE vec<double> select(mask<8> m, vec<double> a, vec<double> b) { ret
 TTENSOR_INLINE vec<std::int32_t> select(mask<4> m, vec<std::int32_t> a, vec<std::int32_t> b) { return (vec<std::int32_t>)select(m, (vec<float>)a, (vec<float>)b); }
 TTENSOR_INLINE vec<std::int64_t> select(mask<8> m, vec<std::int64_t> a, vec<std::int64_t> b) { return (vec<std::int64_t>)select(m, (vec<double>)a, (vec<double>)b); }
 #else
-template <class M, class V> TTENSOR_INLINE V select(M m, V a, V b) { return (V)((m & (M)a) | (~m & (M)b)); }
+// An intrinsic for one half: GCC 12 makes a conditional expression of the whole otherwise, and has no instructions for one whose comparison is in another block
+// (internal compiler error in gimple_expand_vec_cond_expr).
+template <class M, class V> TTENSOR_INLINE V select(M m, V a, V b) { return (V)((m & (M)a) | (M)_mm_andnot_pd((__m128d)m, (__m128d)b)); }
 #endif
 TTENSOR_INLINE bool all(mask<4> m) { return TTENSOR_X86(movemask_ps)((vec<float>)m) == (1 << (TTENSOR_SIMD_BYTES / 4)) - 1; }
 TTENSOR_INLINE bool all(mask<8> m) { return TTENSOR_X86(movemask_pd)((vec<double>)m) == (1 << (TTENSOR_SIMD_BYTES / 8)) - 1; }

@@ -1,5 +1,6 @@
 // Reading and adding elements at positions that an index array gives, along one axis. All arrays of a call are walked together.
 #pragma once
+#include "../ops/arithmetic.hpp"
 #include "../shape/slice.hpp"
 
 TTENSOR_BEGIN
@@ -53,7 +54,7 @@ template <class T> void gather(const gather_plan& s, const std::int64_t* index, 
 /// deep += flat at the index; positions that occur twice add, in row-major order.
 template <class T> void gather_add(const gather_plan& s, const std::int64_t* index, T* deep, const T* flat) {
   each_gathered(s, index, [&](index_t x, index_t y, index_t n, index_t fs, index_t ds) {
-    for (index_t q = 0; q < n; ++q) deep[y + q * ds] = static_cast<T>(deep[y + q * ds] + flat[x + q * fs]);
+    for (index_t q = 0; q < n; ++q) deep[y + q * ds] = static_cast<T>(add_op::primal(deep[y + q * ds], flat[x + q * fs]));
   });
 }
 

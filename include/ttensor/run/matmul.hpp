@@ -8,7 +8,7 @@
 #include "../base/meta.hpp"
 #include "../mem/pool.hpp"
 #include "../num/pack.hpp"
-#include "../num/traits.hpp"
+#include "../ops/arithmetic.hpp"
 #include "threads.hpp"
 
 #if defined(TTENSOR_USE_BLAS)
@@ -83,7 +83,7 @@ TTENSOR_NOINLINE void tile(index_t k, const T* a, index_t a_row, index_t a_col, 
     T out[Rows * N];
     static_for<Rows * Vectors>([&](auto q) { acc[q()].store(out + q() * L); });
     for (int i = 0; i < Rows; ++i)
-      for (index_t j = 0; j < cols; ++j) c[i * c_row + j] = add ? T(c[i * c_row + j] + out[i * N + j]) : out[i * N + j];
+      for (index_t j = 0; j < cols; ++j) c[i * c_row + j] = add ? T(add_op::primal(c[i * c_row + j], out[i * N + j])) : out[i * N + j];
   }
 }
 /// One panel of columns: tiles down the rows, the last rows in tiles of 4, 2 and 1. Packed rows of A: tiles of r rows lie one
@@ -225,13 +225,13 @@ template <class T, int N, int Q> TTENSOR_INLINE void put_sums(pack<T, N> (&v)[Q]
     fold_rows<N>(v);
     T sums[Q * N];
     TTENSOR_UNROLL for (int i = 0; i * N < Q; ++i) v[i].store(sums + i * N);
-    for (int q = 0; q < Q; ++q) to[q] = add ? T(to[q] + sums[q]) : sums[q];
+    for (int q = 0; q < Q; ++q) to[q] = add ? T(add_op::primal(to[q], sums[q])) : sums[q];
     return;
   }
 #endif
   for (int q = 0; q < Q; ++q) {
-    const T sum = fold(v[q], [](auto x, auto y) { return x + y; });
-    to[q] = add ? T(to[q] + sum) : sum;
+    const T sum = fold(v[q], [](auto x, auto y) { return static_cast<T>(add_op::primal(x, y)); });
+    to[q] = add ? T(add_op::primal(to[q], sum)) : sum;
   }
 }
 /// One row: c(n) = a(k) B. Columns of B that are contiguous along k are inner products, eight at a time.
@@ -262,7 +262,7 @@ template <class T> void row(const product& s, const T* a, const T* b, T* c) {
       T total[Q]{};  // fewer elements than a register
       for (index_t p = 0; p < s.k; ++p)
         for (int q = 0; q < Q; ++q) total[q] = fma(pack<T, 1>(x[p]), pack<T, 1>(col[q * s.b_col + p]), pack<T, 1>(total[q]))[0];
-      for (int q = 0; q < Q; ++q) c[j + q] = s.add ? T(c[j + q] + total[q]) : total[q];
+      for (int q = 0; q < Q; ++q) c[j + q] = s.add ? T(add_op::primal(c[j + q], total[q])) : total[q];
     };
     index_t j = 0;
     for (; j + 8 <= s.n; j += 8) dots(std::integral_constant<int, 8>{}, j);
@@ -307,7 +307,7 @@ template <class T> void row_update(const product& s, const T* a, const T* b, T* 
     add(std::integral_constant<int, 1>{});
     T last[N];
     tail.store(last);
-    for (index_t j = whole; j < cols; ++j) to[j] = T(to[j] + last[N - cols + j]);
+    for (index_t j = whole; j < cols; ++j) to[j] = T(add_op::primal(to[j], last[N - cols + j]));
     first += cols;
   }
 }

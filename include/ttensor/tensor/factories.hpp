@@ -91,6 +91,7 @@ template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
     return t;
   }
   const double span = (static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step);
+  if (span != span) raise<domain_error>("[arange] the bounds or the step are not a number; how many elements there are depends on them [TT-D15]");
   index_t n = span > static_cast<double>(most) ? most : span > 0 ? static_cast<index_t>(span) : 0;
   if (static_cast<double>(n) < span) ++n;
   tensor<T, 1> t = uninitialized<T>(n);
@@ -113,17 +114,29 @@ template <int = 0, cpp_number A, cpp_number B, cpp_number C = A> requires(!(std:
   return arange<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step));
 }
 namespace factory_detail {
-template <class T> tensor<T, 1> between(T a, T b, index_t n) {
-  if constexpr (is_integer_v<T>) {
-    tensor<T, 1> t = to<T>(floor(between<double>(static_cast<double>(a), static_cast<double>(b), n)));
-    if (n > 1) t(n - 1) = b;
-    return t;
+/// Integers in 64 bits, which a double does not hold: a + (b - a) i / (n - 1) rounded down, by quotient and remainder.
+template <class T> void between_integers(T a, T b, index_t n, T* p) {
+  const bool down = b < a;
+  const auto from = static_cast<std::uint64_t>(a), steps = static_cast<std::uint64_t>(n > 1 ? n - 1 : 1);
+  const std::uint64_t span = down ? from - static_cast<std::uint64_t>(b) : static_cast<std::uint64_t>(b) - from, each = span / steps, rest = span % steps;
+  std::uint64_t way = 0, part = 0;
+  for (index_t i = 0; i < n; ++i) {
+    p[i] = static_cast<T>(down ? from - way - (part != 0) : from + way);
+    way += each;
+    part += rest;
+    if (part >= steps) part -= steps, ++way;
   }
+}
+template <class T> tensor<T, 1> between(T a, T b, index_t n) {
   tensor<T, 1> t = uninitialized<T>(n);
   T* p = t.data();
-  using C = compute_t<T>;
-  for (index_t i = 0; i < n; ++i) p[i] = i + 1 == n ? b : static_cast<T>(C(a) + (C(b) - C(a)) * (static_cast<C>(i) / static_cast<C>(n > 1 ? n - 1 : 1)));
-  if (n == 1) p[0] = a;
+  if constexpr (is_integer_v<T>) {
+    between_integers(a, b, n, p);
+  } else {
+    using C = compute_t<T>;
+    for (index_t i = 0; i < n; ++i) p[i] = i + 1 == n ? b : static_cast<T>(C(a) + (C(b) - C(a)) * (static_cast<C>(i) / static_cast<C>(n > 1 ? n - 1 : 1)));
+    if (n == 1) p[0] = a;
+  }
   return t;
 }
 }  // namespace factory_detail
@@ -131,7 +144,8 @@ template <class T> tensor<T, 1> between(T a, T b, index_t n) {
 template <class T = void, class A, class B> auto linspace(const A& a, const B& b, index_t n) {
   using C = promote_t<scalar_t<A>, scalar_t<B>>;
   using Y = std::conditional_t<std::is_void_v<T>, std::conditional_t<is_integer_v<C>, double, C>, T>;
-  return factory_detail::between<Y>(static_cast<Y>(a), static_cast<Y>(b), n);
+  if constexpr (is_integer_v<Y> && !is_integer_v<C>) return tensor<Y, 1>(to<Y>(floor(linspace<C>(a, b, n))));
+  else return factory_detail::between<Y>(static_cast<Y>(a), static_cast<Y>(b), n);
 }
 /// Ones on the diagonal of n rows and m columns, else zeros.
 template <class T> tensor<T, 2> eye(index_t n, index_t m) {

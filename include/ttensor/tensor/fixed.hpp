@@ -56,7 +56,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     std::memcpy(s.writable(), v_.v, sizeof(T) * static_cast<std::size_t>(N));
     return s;
   }
-  store<T> place() { return store<T>::of_object(v_.v, N); }  // for views that alias this object, which must stay alive
+  store<T> place() { return store<T>::of_object(v_.v, N); }  // for views that alias this object, which must stay alive; expressions over them need not
   TTENSOR_INLINE fixed_leaf<T, Shape> as_leaf() const {
     fixed_leaf<T, Shape> l;
     l.copy(v_);
@@ -70,7 +70,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
   template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) & {  // aliases this object, which must stay alive
     auto m = shape::slice(map(), a...);
-    return view_of<T, decltype(m.extent)::size()>(store<T>::borrowed(v_.v, N), m);
+    return view_of<T, decltype(m.extent)::size()>(place(), m);
   }
   template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) const& {

@@ -111,6 +111,11 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
     npy_detail::bad(path, std::string("is truncated: shape ") + shape::text(e).c_str() + " needs " + std::to_string(n) + " elements, the file holds " + std::to_string((end_at - at) / static_cast<long>(sizeof(T))));
   store<T> s = store<T>::make(n);
   if (n != 0 && std::fread(s.writable(), sizeof(T), static_cast<std::size_t>(n), f.f) != static_cast<std::size_t>(n)) raise<io_error>("[load_npy] reading '" + path + "' failed [TT-O03]");
+  if constexpr (std::is_same_v<T, bool>) {  // another byte would be a mask that is neither true nor false
+    const auto* p = reinterpret_cast<const unsigned char*>(s.writable());
+    for (index_t k = 0; k < n; ++k)
+      if (p[k] > 1) npy_detail::bad(path, "is damaged: element " + std::to_string(k) + " of a mask is " + std::to_string(p[k]) + ", neither 0 nor 1");
+  }
   if (swapped) {  // complex numbers part by part
     constexpr std::size_t width = sizeof(T) / (is_complex_v<T> ? 2 : 1);
     unsigned char* p = reinterpret_cast<unsigned char*>(s.writable());

@@ -282,7 +282,10 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   /// Row-major elements. The mutable pointer detaches once and is good until the next copy or expression is taken.
   const S* data() const requires(depth_v<S> == 0) { return store_.valid() ? store_.data() : nullptr; }
   S* data() requires(depth_v<S> == 0) { return store_.valid() ? store_.writable() : nullptr; }
-  operator S() const requires(R == 0) { return store_.get(0); }
+  operator S() const requires(R == 0) {
+    if (TTENSOR_UNLIKELY(!store_.valid())) expr::moved_from();
+    return store_.get(0);
+  }
 
  private:
   template <class E> TTENSOR_INLINE void take(E&& e) {
