@@ -160,3 +160,11 @@ TEST_CASE("integers of 64 bits between two ends") {
   CHECK(tt::all(tt::linspace<int>(0.9, 3.9, 3) == tt::tensor<int, 1>{0, 2, 3}));  // as NumPy: of the numbers themselves
   CHECK_THROWS_WITH_AS(tt::arange(0.0, std::numeric_limits<double>::quiet_NaN()), doctest::Contains("TT-D15"), tt::domain_error);
 }
+
+TEST_CASE_TEMPLATE("remainders of elements of every width", T, i8, u8, std::int16_t, std::uint16_t, int, i64) {
+  tt::tensor<T, 1> x{7, 12};
+  x(0) %= 4;
+  x(1) = x(1) % 5;
+  CHECK(tt::all(x == tt::tensor<T, 1>{3, 2}));
+  CHECK(x(0) % x(1) == 1);
+}

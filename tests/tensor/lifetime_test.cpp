@@ -287,6 +287,44 @@ TEST_CASE("borrowed memory is the caller's") {
   CHECK(raw[1] == 4);
 }
 
+TEST_CASE("a view of a tensor's own memory by pointer overlaps it") {
+  for (const tt::index_t n : {5, 100, 1000}) {
+    const vec start = tt::arange<double>(static_cast<double>(n)), back = flip(start, 0);
+    const auto over = [&](auto&& change) {
+      vec a = start + 0.0;
+      change(a, tt::view(a.data(), {n}));
+      return a;
+    };
+    CHECK(tt::all(over([](vec& a, auto w) { a = flip(w, 0); }) == back));
+    CHECK(tt::all(over([](vec& a, auto w) { w = flip(a, 0); }) == back));
+    CHECK(tt::all(over([](vec& a, auto w) { a = w * 2.0 + flip(w, 0); }) == start * 2.0 + back));
+    CHECK(tt::all(over([n](vec& a, auto w) { a(tt::range(1, n)) = w(tt::range(0, n - 1)); })(tt::range(1, n)) == start(tt::range(0, n - 1))));
+    CHECK(tt::all(over([n](vec& a, auto w) { w(tt::range(1, n)) += a(tt::range(0, n - 1)); })(tt::range(1, n)) == start(tt::range(1, n)) + start(tt::range(0, n - 1))));
+  }
+  tt::tensor<double, 2> m = reshape(tt::arange<double>(400), 20, 20);
+  const tt::tensor<double, 2> before = m + 0.0;
+  const auto w = tt::view(m.data(), {20, 20});
+  m(tt::range(0, 10)) = transpose(w)(tt::range(0, 10));
+  CHECK(tt::all(m(tt::range(0, 10)) == transpose(before)(tt::range(0, 10))));
+}
+
+TEST_CASE("a tensor that has views takes one that has no elements") {
+  vec a(0), none;
+  const auto view = a(tt::all);
+  a = vec{};
+  CHECK(a.size() == 0);
+  a = none;
+  CHECK(a.size() == 0);
+  vec b{1, 2, 3}, c{4, 5, 6};
+  const vec taken = std::move(b);
+  const auto of_c = c(tt::all);
+  c = std::move(b);  // moved from already
+  CHECK(c.size() == 0);
+  CHECK(of_c.size() == 3);
+  c = taken;
+  CHECK(c(2) == 3);
+}
+
 TEST_CASE("blocks are freed from other threads") {
   std::vector<vec> made;
   std::thread maker([&] {
@@ -340,6 +378,16 @@ TEST_CASE("an array of rank 0 that was moved from is no number") {
   const auto b = std::move(a);
   CHECK(double(b) == 1.5);
   CHECK_THROWS_WITH_AS(static_cast<void>(double(a)), doctest::Contains("TT-E01"), tt::error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(sum(a)), doctest::Contains("TT-E01"), tt::error);
+  CHECK_THROWS_WITH_AS(a() = 7.0, doctest::Contains("TT-E01"), tt::error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(tt::to_string(a)), doctest::Contains("TT-E01"), tt::error);
+  vec x{1, 2, 3};
+  const double* const place = x.data();
+  CHECK_THROWS_WITH_AS(static_cast<void>(tt::eval(x + a)), doctest::Contains("TT-E01"), tt::error);
+  x(0) = 2;
+  CHECK(std::as_const(x).data() == place);  // nobody else holds it
+  a = 2.0;
+  CHECK(double(a) == 2);
 }
 
 TEST_CASE("an operator that throws holds nothing: its other operands are written in place again") {

@@ -118,6 +118,7 @@ struct root {
 template <class T, class A> struct argument;  // apply.hpp
 TTENSOR_INLINE int is_live(const void*) { return 1; }
 TTENSOR_INLINE int is_live(const root* r) { return r->live; }
+template <array_object A> requires(A::rank() == 0) TTENSOR_INLINE int is_live(const A* a) { return a->elements().valid(); }  // throws: before any operand is taken
 struct hold_list {  // a copy of the words: the expression may live in registers
   mem::hold* to;
   TTENSOR_INLINE void operator()(mem::hold h) { *to++ = h; }
@@ -225,8 +226,6 @@ template <array_object A> struct in_tree<A> {  // without a leaf that would hold
   using leaf_type = decltype(std::declval<const A&>().as_leaf());
   using type = std::conditional_t<is_whole_v<A>, whole_leaf<scalar_t<A>, A::rank()>, typename in_tree<leaf_type>::type>;
   TTENSOR_INLINE static type take(const A& a) {
-    if constexpr (is_whole_v<A> && A::rank() == 0)
-      if (TTENSOR_UNLIKELY(!a.elements().valid())) moved_from();  // other ranks have no elements then
     if constexpr (is_whole_v<A>) return {a.elements().hold(), a.shape()};
     else if constexpr (std::is_same_v<type, leaf_type>) return a.as_leaf();
     else return {a.elements().bare(), a.map()};

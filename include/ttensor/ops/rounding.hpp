@@ -115,8 +115,8 @@ struct remainder_op : of_reals<arithmetic<2>> {
   static constexpr unsigned reads(int operand) { return operand == 0 ? 0u : 7u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
     using V = ops::wider_t<A, B>;
-    const V r = fmod_op::primal(V(a), V(b)), zero(lane_t<V>(0)), y(b);
-    const V whole = ops::pick((r != zero) && ((r < zero) != (y < zero)), ops::plus(r, y), r);
+    const V r = fmod_op::primal(V(a), V(b)), zero(lane_t<V>(0)), y(static_cast<V>(b));
+    const V whole = ops::pick((r != zero) && ((r < zero) != (y < zero)), V(ops::plus(r, y)), r);
     if constexpr (ops::is_whole_v<V>) return whole;
     else return ops::pick(r == zero, V(copysign_op::primal(zero, y)), whole);  // zeros have the sign of y too
   }

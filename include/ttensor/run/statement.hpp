@@ -81,7 +81,19 @@ template <int F> struct statement_planes {
     if (between < 0) between += divisor;
     return between >= plane[a].bytes && between + plane[b].bytes <= divisor;
   }
-  /// Of one axis: whether every leaf is a number or n adjacent elements, and those of the block `b` are the n at `to` or apart from them.
+  /// Whether leaf plane k, which nobody holds (borrowed memory), has bytes in [from, to). Before align() too.
+  TTENSOR_NOINLINE bool reaches(int k, const char* from, const char* to) const {
+    const char *first = plane[k].ptr, *last = first + type.facts[k].bytes;
+    for (int d = 0; d < F; ++d) {
+      if (own[k][d] == 0) return false;
+      const index_t step = own[k][d] == 1 ? 0 : plane[k].stride[d] * type.facts[k].bytes;
+      (step < 0 ? first : last) += (own[k][d] - 1) * step;
+    }
+    return first < to && from < last;
+  }
+  /// Whether leaf plane k is of memory that nobody holds, which may be that of the output.
+  bool is_loose(int k) const { return holder[k] == nullptr && !type.facts[k].uniform; }
+  /// Of one axis: whether every leaf is a number or n adjacent elements, and those of the block `b`, or of nobody, are the n at `to` or apart from them.
   /// Sets where the kernel begins, and `held` to the number of leaves that hold b.
   bool adjacent(cursor* c, char* to, index_t n, const mem::block* b, int& held) const requires(F == 1) {
     const index_t size = n * type.facts[0].bytes;
@@ -94,8 +106,8 @@ template <int F> struct statement_planes {
       c[k] = {at, type.facts[k].uniform ? 0 : type.lanes * bytes};
       if (type.facts[k].uniform) continue;
       yes = yes && own[k][0] == n && (plane[k].stride[0] == 1 || n == 1);
-      if (holder[k] != b) continue;
-      ++held;
+      if (holder[k] != b && holder[k] != nullptr) continue;
+      held += holder[k] == b;
       yes = yes && ((at == to && n * bytes == size) || at + n * bytes <= to || to + size <= at);
     }
     return yes;

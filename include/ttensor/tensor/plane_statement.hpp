@@ -128,7 +128,7 @@ template <class S, int F> TTENSOR_NOINLINE store<S> run_fresh(run::statement_pla
   ++counts.loops;
   return out;
 }
-/// True when the memory of `out` may take the result: nobody but leaves that walk it as the result does holds it.
+/// True when the memory of `out` may take the result: nobody but leaves that walk it as the result does holds it, or reads it through a pointer.
 template <class S, int F> bool may_reuse(store<S>& out, const run::statement_planes<F>& st) {
   const index_t total = shape::size(st.extent);
   const auto stride = shape::row_major(st.extent);
@@ -137,10 +137,11 @@ template <class S, int F> bool may_reuse(store<S>& out, const run::statement_pla
     const mem::block* b = cell.block();
     int held = 0;
     if (!b) return static_cast<void>(reuse = false);
+    const char* const at = static_cast<const char*>(const_cast<mem::block*>(b)->data());
     for (int k = st.type.outs; k < st.type.planes; ++k) {
-      if (st.holder[k] != b) continue;
-      ++held;
-      reuse = reuse && st.plane[k].ptr == static_cast<const char*>(const_cast<mem::block*>(b)->data());
+      if (st.holder[k] != b && !(st.is_loose(k) && st.reaches(k, at, reinterpret_cast<const char*>(b) + b->bytes))) continue;
+      held += st.holder[k] == b;
+      reuse = reuse && st.plane[k].ptr == at;
       for (int d = 0; d < F; ++d) reuse = reuse && (st.extent[d] == 1 || (st.own[k][d] == st.extent[d] && st.plane[k].stride[d] == stride[d]));
     }
     reuse = reuse && cell.size() == total && cell.unique_except(held);  // planes of a dual may be mapped differently

@@ -25,10 +25,11 @@ template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const 
   set_extent(st, out.batch(), m.extent);
   st.align();
   bool detach = false, overlap = false;
+  for (int k = outs; k < planes; ++k) overlap |= st.is_loose(k);  // may be anybody's memory, this too
   out.cells([&](auto& cell) {
     const int held = st.leaves_holding(cell.block());
     if (cell.is_borrowed()) {
-      for (int k = outs; k < planes; ++k) overlap |= st.holder[k] == nullptr && st.plane[k].how == run::access::input;
+      overlap = true;
     } else if (!writable && !cell.unique_except(held)) {
       detach = true;
     } else {
@@ -47,7 +48,7 @@ template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const 
   for (int l = outs; l < planes && overlap && !detach; ++l) {
     if (st.plane[l].how == run::access::uniform) continue;
     for (int o = 0; o < outs; ++o) {
-      const bool shares = out.is_borrowed() ? st.holder[l] == nullptr : st.holder[l] == st_block(out, o);
+      const bool shares = out.is_borrowed() || st.holder[l] == nullptr || st.holder[l] == st_block(out, o);
       if (!shares || st.apart(l, o)) continue;
       same = same && st.plane[l].ptr == st.plane[o].ptr && st.plane[l].bytes == st.plane[o].bytes;
       for (int d = 0; d < F; ++d) same = same && (st.extent[d] == 1 || st.plane[l].stride[d] == st.plane[o].stride[d]);

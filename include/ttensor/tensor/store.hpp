@@ -110,9 +110,9 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   mem::block* block() const { return cell_ ? cell_.current() : nullptr; }
   /// Takes the elements of `fresh`; views of this store see them too.
   void adopt(store&& fresh) {
-    if (cell_ && size_ == fresh.size_ && cell_.has_views()) cell_.adopt(fresh.cell_);
+    if (cell_ && fresh.cell_ && size_ == fresh.size_ && cell_.has_views()) cell_.adopt(fresh.cell_);
     else cell_ = static_cast<mem::cell_ref&&>(fresh.cell_);
-    size_ = fresh.size_;
+    size_ = std::exchange(fresh.size_, 0);
   }
   template <class F> TTENSOR_INLINE void planes(F&& f) { f(std::type_identity<T>{}, const_cast<T*>(data()), dims<0>{}, dims<0>{}, block()); }
   dims<0> batch() const { return {}; }

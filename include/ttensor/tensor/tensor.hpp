@@ -266,28 +266,36 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   template <class E> tensor& operator>>=(E&& e) { return accumulate(*this >> static_cast<E&&>(e)); }
 
   layout_map<R> map() const { return layout_map<R>::row_major(extent_); }
-  const store<S>& elements() const { return store_; }
-  store<S>& elements() { return store_; }
+  const store<S>& elements() const {
+    there();
+    return store_;
+  }
+  store<S>& elements() {
+    there();
+    return store_;
+  }
 
   using base::operator();
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) & {
-    return element<S>(store_, tensor_detail::flat_index<R>(map(), {static_cast<index_t>(i)...}));
+    return element<S>(elements(), tensor_detail::flat_index<R>(map(), {static_cast<index_t>(i)...}));
   }
   template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) & {
     auto m = shape::slice(map(), a...);
-    return view_of<S, decltype(m.extent)::size()>(store_.alias(), m);
+    return view_of<S, decltype(m.extent)::size()>(elements().alias(), m);
   }
 
   /// Row-major elements. The mutable pointer detaches once and is good until the next copy or expression is taken.
-  const S* data() const requires(depth_v<S> == 0) { return store_.valid() ? store_.data() : nullptr; }
-  S* data() requires(depth_v<S> == 0) { return store_.valid() ? store_.writable() : nullptr; }
-  operator S() const requires(R == 0) {
-    if (TTENSOR_UNLIKELY(!store_.valid())) expr::moved_from();
-    return store_.get(0);
-  }
+  const S* data() const requires(depth_v<S> == 0) { return there(), store_.valid() ? store_.data() : nullptr; }
+  S* data() requires(depth_v<S> == 0) { return there(), store_.valid() ? store_.writable() : nullptr; }
+  operator S() const requires(R == 0) { return elements().get(0); }
 
  private:
+  /// A number that was moved from is none; arrays of other ranks have no elements then.
+  TTENSOR_INLINE void there() const {
+    if constexpr (R == 0 && depth_v<S> == 0)
+      if (TTENSOR_UNLIKELY(!store_.valid())) expr::moved_from();
+  }
   template <class E> TTENSOR_INLINE void take(E&& e) {
     if constexpr (depth_v<S> == 0 && shape::all_dynamic<Shape>()) {
       if constexpr (requires { ttensor::assign_last<S>(store_, extent_, e); }) ttensor::assign_last<S>(store_, extent_, e);
