@@ -82,6 +82,8 @@
 #define TTENSOR_INLINE inline
 #endif
 #define TTENSOR_NOINLINE __attribute__((noinline))
+// State of a program, one for all its shared libraries, those compiled with -fvisibility=hidden too: they pass each other arrays, whose counts name threads.
+#define TTENSOR_SHARED __attribute__((visibility("default")))
 // Short loops, as over the registers of a pack, have constant trip counts and must vanish at -O2 already.
 #if defined(__clang__)
 #define TTENSOR_UNROLL _Pragma("clang loop unroll(full)")
