@@ -300,3 +300,15 @@ double checkpointed(double x) { return ttensor::grad(ttensor::checkpoint(kept_by
 // twin:
 struct kept_by_one { std::shared_ptr<double> p; auto operator()(const auto& x) const { return x * *p; } };
 double checkpointed(double x) { return ttensor::grad(ttensor::checkpoint(kept_by_one{std::make_shared<double>(2.0)}))(x); }
+
+// case: laplacian_has_no_auxiliary_part
+// expect: has_aux is for grad, value_and_grad, vjp and per_sample_grad
+auto with_aux(const tt::tensor<double, 1>& x) { return tt::laplacian([](const auto& t) { return std::pair{sum(t), t}; }, has_aux)(x); }
+// twin:
+auto with_aux(const tt::tensor<double, 1>& x) { return tt::laplacian([](const auto& t) { return sum(t); })(x); }
+
+// case: vmap_is_not_strict
+// expect: strict asks for derivatives; give it to the transform inside
+auto mapped(const tt::tensor<double, 1>& x) { return tt::vmap([](auto t) { return t * t; }, strict)(x); }
+// twin:
+auto mapped(const tt::tensor<double, 1>& x) { return tt::vmap(tt::grad([](auto t) { return t * t; }, strict))(x); }

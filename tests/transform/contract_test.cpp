@@ -274,6 +274,12 @@ TEST_CASE("rule 7: with strict both are errors, and dependence with derivative z
   CHECK_THROWS_AS(tt::jvp(constant, 1.0, 1.0, strict), domain_error);
   CHECK(tt::jvp(cube, 2.0, 1.0, strict).y_dot == 12);
   CHECK(tt::jvp(flat, std::tuple{0.0, 2.0}, std::tuple{0.0, 1.0}, strict).y_dot == 0);
+  CHECK_THROWS_WITH_AS(tt::linearize([](auto) { return 3.0; }, strict, 2.0), doctest::Contains("[linearize] strict"), domain_error);
+  CHECK_THROWS_AS(tt::linearize(first, strict, 1.0, v), domain_error);
+  CHECK(tt::linearize(flat, strict, 0.0, 2.0).lin(0.0, 1.0) == 0);
+  CHECK(tt::linearize(cube, 2.0, strict).lin(1.0) == 12);
+  CHECK(equal(tt::linearize([](const auto& x) { return x * 0.0; }, strict, v).lin(v), vec{0, 0, 0}));
+  CHECK(tt::grad([](auto x) { return tt::linearize([&](auto y) { return x * y * y; }, strict, x).lin(1.0); })(3.0) == 12);
 }
 TEST_CASE("rule 8: aux is stripped of its own level only") {
   const auto outer = [](auto x) {

@@ -194,7 +194,7 @@ template <class... O, class F, class X, class V> auto of_one(const F& f, const X
 ///           each argument, domain_error [TT-D05, TT-D06]
 template <class F, class... X> auto jvp(const F& f, const X&... x_v_options) {
   return options::point_and_direction([&]<class... O, class A, class V>(type_list<O...>, const A& x, const V& v) {
-    static_assert(!options::has<holomorphic_t, O...>, "ttensor: holomorphic is for grad and Jacobians; a jvp needs no promise, drop it");
+    options::refuse_holomorphic<O...>();
     options::refuse_aux<O...>();
     const auto a = tree::evaluate_all(x);
     const auto t = tree::evaluate_all(v);

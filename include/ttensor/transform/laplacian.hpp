@@ -42,6 +42,8 @@ template <class F, class... O> struct laplacian_function {
 /// Cost      one evaluation in second-order forward mode for each element of the argument
 template <class F, class... O> auto laplacian(F f, O...) {
   options::check<O...>();
+  options::refuse_aux<O...>();
+  options::refuse_holomorphic<O...>();
   return laplacian_function<F, O...>{static_cast<F&&>(f)};
 }
 

@@ -82,7 +82,7 @@ template <class C, class F, class... A> class tangent_map {
 
  public:
   static constexpr bool ttensor_captureless = false;
-  tangent_map(const F& f, const A&... a) : m_(new recording(a...)) {
+  template <bool Strict> tangent_map(std::bool_constant<Strict>, const F& f, const A&... a) : m_(new recording(a...)) {
     static_assert(tree::nothing_left_behind_v<var<B>, R>);
     reverse_detail::level<C> second(m_->second);
     reverse_detail::level<B> first(m_->first);
@@ -90,6 +90,7 @@ template <class C, class F, class... A> class tangent_map {
     m_->r.emplace(record_on(m_->first, [&] { return tree::evaluate_all(ttensor::spread(f, *m_->w)); }));
     tree::for_each(reverse_detail::check_leaf<B>{m_->first}, *m_->r);
     first.close();
+    if constexpr (Strict) ttensor::spread([&](const auto&... x) { reverse_detail::require_dependence("linearize", m_->first, *m_->r, x...); }, *m_->w);
     m_->y.emplace(tree::map<Y>(reverse_detail::strip_leaf{}, tree::map<Ct>(reverse_detail::strip_leaf{}, *m_->r)));
     m_->ct.emplace(tree::map<Ct>(linearize_detail::cotangent_leaf<C>{m_->second}, *m_->y));
     tree::for_each(reverse_detail::seed_leaf{m_->first}, *m_->r, *m_->ct);
@@ -133,7 +134,7 @@ template <class C, class R> auto looked_at() {
   using Y = probed_result_t<C, R>;
   return linearize_result<Y, probe_tangent_map<Y>>{level_detail::fake<Y>(), {}};
 }
-template <class Forced, class F, class... A> auto run(const F& f, const A&... a) {
+template <class Forced, bool Strict, class F, class... A> auto run(const F& f, const A&... a) {
   static_assert(sizeof...(A) > 0, "ttensor: linearize needs at least one argument, in the call that takes f: linearize(f, x...)");
   if constexpr (probing_v<A..., Forced>) {
     using P = probe_of_t<Forced, tree::chain_t<A>...>;
@@ -145,7 +146,7 @@ template <class Forced, class F, class... A> auto run(const F& f, const A&... a)
       return looked_at<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<var, C>, A>&>()...))>>();
     } else {
       using L = tangent_map<C, F, A...>;
-      L lin(f, a...);
+      L lin(std::bool_constant<Strict>{}, f, a...);
       auto y = lin.value();
       return linearize_result<decltype(y), L>{y, static_cast<L&&>(lin)};
     }
@@ -155,10 +156,12 @@ template <class Forced, class F, class... A> auto run(const F& f, const A&... a)
 
 /// {y, lin}: the value of f at x... and its tangent map, lin(v...) = J v; f is called once.
 /// Cost      two recordings of f's operators, one by one; each lin(v) one sweep. jvp is cheaper for a single tangent.
+/// Throws    with strict, domain_error [TT-D05, TT-D06]
 template <class F, class... X> auto linearize(const F& f, const X&... options_x) {
   return options::apart([&]<class... O>(type_list<O...>, const auto&... x) {
     options::refuse_aux<O...>();
-    return linearize_detail::run<options::forced_chain<O...>>(f, tree::evaluate_all(x)...);
+    options::refuse_holomorphic<O...>();
+    return linearize_detail::run<options::forced_chain<O...>, options::has<strict_t, O...>>(f, tree::evaluate_all(x)...);
   }, options_x...);
 }
 

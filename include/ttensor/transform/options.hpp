@@ -57,6 +57,11 @@ template <class... O> constexpr void refuse_aux() {
   static_assert((!std::is_same_v<O, has_aux_t> && ...), "ttensor: has_aux is for grad, value_and_grad, vjp and per_sample_grad; here return the auxiliary part beside the value, "
                                                         "or compute it outside");
 }
+template <class Want, class... O> inline constexpr bool has = (std::is_same_v<Want, O> || ...);
+/// Of a transform whose complex derivatives need no promise.
+template <class... O> constexpr void refuse_holomorphic() {
+  static_assert(!has<holomorphic_t, O...>, "ttensor: holomorphic is for grad and Jacobians; jvp, vjp, linearize and laplacian need no promise, and vmap has no derivative: drop it");
+}
 /// What chunk_size says, without it everything.
 template <class... O> index_t at_once(const O&... o) {
   index_t n = std::numeric_limits<index_t>::max();
@@ -84,7 +89,6 @@ template <class G, class... A> auto point_and_direction(G&& g, const A&... a) {
   static_assert(n == 2, "ttensor: jvp(f, x, v), hvp(f, x, v) and vhp(f, x, v) take the point x and the vector v, shaped as x, in the call that takes f (tuples of them where f has several arguments)");
   if constexpr (n == 2) return apart(static_cast<G&&>(g), a...);
 }
-template <class Want, class... O> inline constexpr bool has = (std::is_same_v<Want, O> || ...);
 template <class... O> using forced_chain = join_chain_t<double, double, typename level_detail::options_chain<O>::type...>;
 }  // namespace options
 

@@ -148,7 +148,7 @@ template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
 /// Throws    pull: shape_error [TT-S08, TT-S10] when the cotangent's shape differs from the result's
 template <class F, class... X> auto vjp(const F& f, const X&... options_x) {
   return options::apart([&]<class... O>(type_list<O...>, const auto&... x) {
-    static_assert(!options::has<holomorphic_t, O...>, "ttensor: holomorphic is for grad and Jacobians; a vjp needs no promise, drop it");
+    options::refuse_holomorphic<O...>();
     return vjp_detail::run<O...>(f, tree::evaluate_all(x)...);
   }, options_x...);
 }

@@ -318,6 +318,8 @@ template <class F, class... O> auto vmap(F f, O... o) {
   static_assert(((options::is_option_v<O> || vmap_detail::is_axes_v<O>) && ...), "ttensor: what follows the function here must be in_axes<...>, "
                 "in_axes_tree(...), out_axes<n> or an option; arguments go into the second call");
   static_assert(!options::has<has_aux_t, O...>, "ttensor: vmap maps everything that f returns, an auxiliary part too; leave has_aux out");
+  static_assert(!options::has<strict_t, O...>, "ttensor: strict asks for derivatives; give it to the transform inside: vmap(grad(f, strict))");
+  options::refuse_holomorphic<O...>();
   return vmap_function<F, type_list<O...>>{static_cast<F&&>(f), options::at_once(o...)};
 }
 /// Gradient with respect to the first argument for every example: vmap(grad(f), in_axes<none, 0, ...>).
