@@ -22,6 +22,10 @@ template <class T> struct net {  // every kind of part
   line<T> last;
   int steps = 3;
 };
+template <class T> struct with_defaults {
+  T a = 1, b = -2.5;
+  tensor<T, 1> w;
+};
 template <class T> struct mixed {  // a static number inside a tuple
   tensor<T, 1> w;
   std::tuple<T, int> t;
@@ -243,4 +247,16 @@ TEST_CASE("a static number in a tuple of an aggregate stays as it is") {
   CHECK(distance<2>(g.w, {{6, 12}, {60, 120}}) == 0);
   CHECK(distance<1>(std::get<0>(g.t), {5, 50}) == 0);
   CHECK(std::get<1>(g.t) == 4);
+}
+
+TEST_CASE("fields with defaults, T b = 1") {
+  const auto f = [](const auto& p, const auto& x) { return p.a * p.b * x + sum(p.w) * x; };
+  const auto g = tt::per_sample_grad(f)(with_defaults<double>{1, 2, {3, 4}}, tensor<double, 1>{1, 2, 3});
+  CHECK(distance<1>(g.a, {2, 4, 6}) == 0);
+  CHECK(distance<2>(g.w, {{1, 1}, {2, 2}, {3, 3}}) == 0);
+  const auto made = tt::vmap([](auto t) { return with_defaults<decltype(t)>{t, t * 2.0, tensor<decltype(t), 1>{t}}; })(tensor<double, 1>{1, 2});
+  CHECK(distance<1>(made.b, {2, 4}) == 0);
+  CHECK(distance<1>(tt::vmap([](const auto& p) { return p.a * p.b; })(made), {2, 8}) == 0);
+  CHECK(tt::stacked<double, 1>(3).size() == 3);
+  CHECK(tt::stacked<double, 1>{1.0, 2.0}(1) == 2);
 }

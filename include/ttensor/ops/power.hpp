@@ -94,7 +94,7 @@ struct hypot_op : of_reals<real_elementwise<2>> {
     return ops::in_float([](const auto& x, const auto& y) { return math::hypot(x, y); }, V(a), V(b));
   }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y& y) {
-    const auto safe = ops::choose(ops::is_equal(y, 0), 1, y);
+    const auto safe = ops::choose(ops::is_equal(y, 0), std::numeric_limits<double>::infinity(), y);  // all derivatives are 0 there
     return grads{ops::over(a, safe), ops::over(b, safe)};
   }
 };

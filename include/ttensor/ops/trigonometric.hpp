@@ -138,7 +138,7 @@ struct atan2_op : of_reals<real_elementwise<2>> {
     };
     const auto u = moved(x), v = moved(y);
     const auto square = ops::plus(ops::times(u, u), ops::times(v, v));
-    const auto safe = ops::choose(ops::is_equal(square, 0), 1, square);
+    const auto safe = ops::choose(ops::is_equal(square, 0), std::numeric_limits<double>::infinity(), square);  // all derivatives are 0 there
     return grads{moved(ops::over(u, safe)), moved(ops::over(ops::minus(v), safe))};
   }
 };

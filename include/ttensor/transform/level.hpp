@@ -13,16 +13,20 @@
 
 TTENSOR_BEGIN
 
+template <class U> inline constexpr bool is_probe_element_v = false;
+template <element_proxy U> inline constexpr bool is_probe_element_v<U> = is_probe_v<typename U::scalar>;
 /// A scalar of which only the type matters: T is the deepest level met so far. Never evaluated.
 template <class T> struct probe {
   probe() = default;
-  template <class U> requires(!is_probe_v<std::remove_cvref_t<U>> && any_scalar<U>) probe(const U&) {
+  template <class U> requires(!is_probe_v<std::remove_cvref_t<U>> && !is_probe_element_v<U> && any_scalar<U>) probe(const U&) {
     using V = std::remove_cvref_t<U>;
     if constexpr (scalar_kind<V>) check<V>();
     else if constexpr (element_proxy<V>) check<typename V::scalar>();
   }
   template <class U> requires(!std::is_same_v<U, T>) probe(const probe<U>&) { check<U>(); }
   template <class F> void planes(F&&) const {}
+  /// int(floor(t)): of a variable floor is a plain number, of which a probe knows nothing.
+  template <class I> requires std::is_arithmetic_v<I> explicit operator I() const { return I(); }
 
  private:
   template <class U> static void check() {
