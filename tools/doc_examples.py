@@ -16,6 +16,7 @@ DECLARATION = re.compile(r"^(const|constexpr|auto|using|for|if|\{|(tt|std)::\w+(
 HEAD = """// Made by tools/doc_examples.py from {page}; change that instead.
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <iostream>

@@ -1,4 +1,4 @@
-// Compilers and CUDA: with instruction_set.hpp the ONLY header that looks at their macros.
+// Compilers and CUDA: what their macros say, for all headers. (num/simd*.hpp choose instructions by them too, with instruction_set.hpp.)
 // Everything that may contain SIMD code lives in an inline namespace named after the instruction set the translation
 // unit is compiled for, so objects built with different -march never share a symbol.
 #pragma once

@@ -141,9 +141,7 @@ template <class A, class B> struct join {
   // a number that is of no level does not make a mask's chain whole
   using type = reelem_t<chain, std::conditional_t<either && (lacks_kinds || is_differentiable_v<elem_t<deep>> || depth_v<flat> > 0), double, int>>;
 };
-}  // namespace kinds
 
-namespace kinds {
 /// An integer or mask on the chain Whole, which is one of numbers: without duals and tapes, with a note where that shows less.
 template <class Whole, class T> struct noted { using type = T; };
 template <class X, int N, class T> struct noted<dual<X, N>, T> : noted<X, T> {};

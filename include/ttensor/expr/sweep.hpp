@@ -117,9 +117,7 @@ template <class P, class C> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) b
 template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto forward_term(const C& tangent, const P& p) { return scale<Op>(beside<P>(tangent), p); }
 /// What a cotangent adds to the cotangent of the operand, before it is taken to the operand's type.
 template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto reverse_term(const C& ct, const P& p) { return scale<Op>(beside<P>(ct), reverse_partial(p)); }
-}  // namespace sweeping
 
-namespace sweeping {
 /// One instruction of a program whose values are all of one type. Its numbers are arguments, so that this is one function an operator and
 /// not one an instruction. Op is void where nothing is to be done.
 template <class Op, class V> TTENSOR_HD TTENSOR_INLINE constexpr void step(V* v, int to, int a, int b, int c, int d) {

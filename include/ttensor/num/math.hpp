@@ -1,4 +1,4 @@
-// namespace ttensor::math: one overload set for float, double, packs of them, and device code.
+// namespace ttensor::math: one overload set for float, double, packs of them, and device code. (half and bfloat16 go through float: ops::in_float.)
 #pragma once
 #include "math_atan.hpp"
 #include "math_exp.hpp"

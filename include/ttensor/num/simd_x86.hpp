@@ -64,13 +64,13 @@ TTENSOR_BOTH_ROUND(trunc, round, _MM_FROUND_TO_ZERO)
 #endif
 #undef TTENSOR_BOTH_ROUND
 #else
-#define TTENSOR_LANES(name)                                                                                             \
+#define TTENSOR_LANE_BY_LANE(name)                                                                                      \
   TTENSOR_INLINE vec<float> name(vec<float> a) { for (int i = 0; i < 4; ++i) a[i] = __builtin_##name##f(a[i]); return a; } \
   TTENSOR_INLINE vec<double> name(vec<double> a) { for (int i = 0; i < 2; ++i) a[i] = __builtin_##name(a[i]); return a; }
-TTENSOR_LANES(floor)
-TTENSOR_LANES(ceil)
-TTENSOR_LANES(trunc)
-#undef TTENSOR_LANES
+TTENSOR_LANE_BY_LANE(floor)
+TTENSOR_LANE_BY_LANE(ceil)
+TTENSOR_LANE_BY_LANE(trunc)
+#undef TTENSOR_LANE_BY_LANE
 #endif
 
 #if TTENSOR_SIMD_BYTES == 64

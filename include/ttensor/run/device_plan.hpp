@@ -1,5 +1,5 @@
 // From an expression over device memory to kernel bodies: host code without a line of CUDA, so that the CPU tests drive
-// exactly what a device runs. An executor x supplies
+// exactly what a device runs. An executor x supplies (device_map wants the first two only)
 //   x.threads(items)      how many threads a launch over `items` positions has
 //   x.launch(body, items) body(tid, x.threads(items)) for every tid below that; nothing when items is 0
 //   x.scratch<T>(n)       memory for n elements, .get(), alive as long as the object (and the launches that use it)

@@ -30,18 +30,10 @@ struct product {
   bool add;
 };
 
-/// Memory for the time of one call, from the thread's cache of blocks.
-template <class T> class scratch {
- public:
-  explicit scratch(index_t n) : bytes_(static_cast<std::size_t>(n) * sizeof(T)), data_(static_cast<T*>(mem::take_bytes(bytes_, from_))) {}
-  scratch(const scratch&) = delete;
-  ~scratch() { mem::give_bytes(data_, bytes_, from_); }
-  T* data() { return data_; }
-
- private:
-  std::size_t bytes_;
-  mem::memory_resource* from_ = nullptr;
-  T* data_;
+/// Memory of n elements for the time of one call.
+template <class T> struct scratch : mem::room {
+  explicit scratch(index_t n) : room(static_cast<std::size_t>(n) * sizeof(T)) {}
+  T* data() { return reinterpret_cast<T*>(ptr); }
 };
 
 namespace matmul_detail {

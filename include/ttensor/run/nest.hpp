@@ -158,7 +158,6 @@ TTENSOR_BODY plan_kind classify(const nest& s) {
   return transposed ? plan_kind::tiled : plan_kind::general;
 }
 
-
 namespace nest_detail {
 template <int B> inline void copy_strided(char* to, index_t to_step, const char* from, index_t from_step, index_t n) {
   for (index_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, B);

@@ -12,7 +12,7 @@
 TTENSOR_BEGIN
 
 /// A key: a pure value. Levels is a number for one key (rng), and a mapped scalar on double inside a vmap over keys.
-/// Streams: 0 numbers, 1 splitting, 2 folding; so that the children of a key and its numbers never meet.
+/// Streams: 0 numbers, 1 splitting, 2 folding, 3 the order of permutations; so that the children of a key and its numbers never meet.
 template <class Levels> struct basic_rng {
   using ttensor_levels = Levels;
   using word = storage_scalar_t<reelem_t<Levels, std::uint64_t>>;

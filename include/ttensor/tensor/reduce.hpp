@@ -38,9 +38,7 @@ template <int Full, int R> dims<Full> output_strides(const dims<Full>& extent, c
   }
   return s;
 }
-}  // namespace reduce_detail
 
-namespace reduce_detail {
 template <class Red, bool Columns, class S, class E>
 auto collect(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) -> store<collected_t<Red, reduction_scalar_t<Red, S>>> {
   using Q = collected_t<Red, reduction_scalar_t<Red, S>>;

@@ -152,22 +152,22 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
       using Y = probed_result_t<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<one_dual, C>, A>&>()...))>>;
       return jvp_result<Y, Y>{level_detail::fake<Y>(), level_detail::fake<Y>()};
     } else {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::require_like<Names>(std::get<I>(a), std::get<I>(v)), ...); }(std::index_sequence_for<A...>{});
-    auto wrapped = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
-          join<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(std::get<I>(a), std::get<I>(v))...);
-    }(std::index_sequence_for<A...>{});
-    TTENSOR_DUAL_CALL(const level_calls::running call;)
-    TTENSOR_DUAL_CALL(std::apply([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<dual<C>>}, x), ...); }, wrapped);)
-    const auto y = [&] {
-      const level_detail::forward_level open;
-      return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, wrapped));
-    }();
-    TTENSOR_DUAL_CALL(tree::for_each(level_detail::returned{call, level_calls::name<dual<C>>}, y);)
-    using R = std::remove_cvref_t<decltype(y)>;
-    using Level = dual<C>;
-    using Y = tree::rebind_t<tree::result_without<Level>, R>;
-    return jvp_result<Y, Y>{tree::map<Y>(value_part{}, y), tree::map<Y>(tangent_part<Level>{}, y)};
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::require_like<Names>(std::get<I>(a), std::get<I>(v)), ...); }(std::index_sequence_for<A...>{});
+      auto wrapped = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
+            join<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(std::get<I>(a), std::get<I>(v))...);
+      }(std::index_sequence_for<A...>{});
+      TTENSOR_DUAL_CALL(const level_calls::running call;)
+      TTENSOR_DUAL_CALL(std::apply([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<dual<C>>}, x), ...); }, wrapped);)
+      const auto y = [&] {
+        const level_detail::forward_level open;
+        return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, wrapped));
+      }();
+      TTENSOR_DUAL_CALL(tree::for_each(level_detail::returned{call, level_calls::name<dual<C>>}, y);)
+      using R = std::remove_cvref_t<decltype(y)>;
+      using Level = dual<C>;
+      using Y = tree::rebind_t<tree::result_without<Level>, R>;
+      return jvp_result<Y, Y>{tree::map<Y>(value_part{}, y), tree::map<Y>(tangent_part<Level>{}, y)};
     }
   }
 }

@@ -256,24 +256,24 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
       if constexpr (probe_captured_by_v<F, typename K::wrapped>) {
         return looked_at<C, tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>, A...>();
       } else {
-      tape t;
-      reverse_detail::level<C> l(t);
-      const auto w = K::wrap(t, a...);
-      const auto y = record_on(t, [&] { return tree::evaluate_all(ttensor::spread(f, w)); });
-      tree::for_each(reverse_detail::check_leaf<C>{t}, y);
-      static_assert(reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>, complex_derivative>());  // at once, before what follows fails
-      const auto value = reverse_detail::rank0(main(y));
-      l.close();
-      if constexpr (options::has<strict_t, O...>)
-        reverse_detail::require_dependence("grad", t, value, at<(N < 0 ? N + static_cast<int>(sizeof...(A)) : N)>(w)...);
-      reverse_detail::seed_leaf{t}(value, elem_t<scalar_t<decltype(value)>>(1));
-      t.sweep();
-      auto g = K::gradients(t, w);
-      if constexpr (complex_derivative) {
-        static_assert(reverse_detail::all_complex<decltype(g)>::value, "ttensor: holomorphic promises complex arguments; an argument of grad is real");
-        g = tree::map<decltype(g)>(reverse_detail::conjugate_leaf{}, g);
-      }
-      return answer<K>(std::move(g), [&] { return y; });
+        tape t;
+        reverse_detail::level<C> l(t);
+        const auto w = K::wrap(t, a...);
+        const auto y = record_on(t, [&] { return tree::evaluate_all(ttensor::spread(f, w)); });
+        tree::for_each(reverse_detail::check_leaf<C>{t}, y);
+        static_assert(reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>, complex_derivative>());  // at once, before what follows fails
+        const auto value = reverse_detail::rank0(main(y));
+        l.close();
+        if constexpr (options::has<strict_t, O...>)
+          reverse_detail::require_dependence("grad", t, value, at<(N < 0 ? N + static_cast<int>(sizeof...(A)) : N)>(w)...);
+        reverse_detail::seed_leaf{t}(value, elem_t<scalar_t<decltype(value)>>(1));
+        t.sweep();
+        auto g = K::gradients(t, w);
+        if constexpr (complex_derivative) {
+          static_assert(reverse_detail::all_complex<decltype(g)>::value, "ttensor: holomorphic promises complex arguments; an argument of grad is real");
+          g = tree::map<decltype(g)>(reverse_detail::conjugate_leaf{}, g);
+        }
+        return answer<K>(std::move(g), [&] { return y; });
       }
     }
   }
