@@ -174,7 +174,7 @@ void twice(tt::fixed<double, 3, 1>& y, const tt::fixed<double, 3, 4>& x) { y = 2
 void twice(tt::fixed<double, 3, 1>& y, const tt::fixed<double, 3, 1>& x) { y = 2 * x; }
 
 // case: max_with_a_number
-// expect: element by element it is maximum\(x, 0\.0\)
+// expect: element by element it is maximum\(x, y\)
 tt::tensor<double, 1> ramp(const tt::tensor<double, 1>& x) { return max(x, 0.0); }
 // twin:
 tt::tensor<double, 1> ramp(const tt::tensor<double, 1>& x) { return maximum(x, 0.0); }
@@ -420,7 +420,7 @@ auto z() { return tt::load_npy<double>("a.npy"); }
 auto z() { return tt::load_npy<double, 1>("a.npy"); }
 
 // case: max_of_two_arrays
-// expect: max of two arrays, element by element, is maximum
+// expect: element by element it is maximum\(x, y\)
 auto m(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { return tt::eval(max(x, y + 1)); }
 // twin:
 auto m(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { return tt::eval(maximum(x, y + 1)); }

@@ -118,6 +118,8 @@ TTENSOR_BITWISE(^, bit_xor_op)
 template <operand A> TTENSOR_INLINE auto operator~(A&& a) { return bitwise<bit_not_op>(static_cast<A&&>(a)); }
 template <operand A> TTENSOR_INLINE A operator+(A&& a) { return static_cast<A&&>(a); }
 
+/// a where c holds (a mask, or numbers: where they are not 0), else b; the three broadcast. The derivative is that of the element that was taken: NaN and infinities of
+/// the other do not reach it. Types: a and b promote.
 template <operand_or_number C, operand_or_number A, operand_or_number B> TTENSOR_INLINE auto where(C&& c, A&& a, B&& b) {
   return apply<where_op>(static_cast<C&&>(c), static_cast<A&&>(a), static_cast<B&&>(b));
 }
@@ -165,18 +167,23 @@ template <class T, class B> constexpr auto nearest(const B& b) {
   else return static_cast<T>(b);
 }
 }  // namespace expr
+/// x, but low where it is below and high where it is above; NaN stays. Derivative 1 on the bounds. Integers: the bounds are the numbers themselves, beyond the type too.
 template <operand_or_number X, operand_or_number L, operand_or_number H> TTENSOR_INLINE auto clamp(X&& x, L&& low, H&& high) {
   using T = elem_t<scalar_t<X>>;
   if constexpr (is_integer_v<T> && cpp_number<L> && cpp_number<H>) return apply<clamp_op>(static_cast<X&&>(x), expr::nearest<T>(low), expr::nearest<T>(high));
   else return apply<clamp_op>(static_cast<X&&>(x), static_cast<L&&>(low), static_cast<H&&>(high));
 }
+/// a + t (b - a), exactly a at t = 0 and b at t = 1.
 template <operand_or_number A, operand_or_number B, operand_or_number T> requires(operand<A> || operand<B> || operand<T>) TTENSOR_INLINE auto lerp(A&& a, B&& b, T&& t) {
   return apply<lerp_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<T&&>(t));
 }
+/// a b + c, rounded once where the processor has the instruction (docs/accuracy.md).
 template <operand_or_number A, operand_or_number B, operand_or_number C> requires(operand<A> || operand<B> || operand<C>) TTENSOR_INLINE auto fma(A&& a, B&& b, C&& c) {
   return apply<fma_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
+/// x where it is positive, else slope x; at 0 the derivative is slope.
 template <function_operand_or_floating X> TTENSOR_INLINE auto leaky_relu(X&& x, double slope = 0.01) { return apply<leaky_relu_op>(static_cast<X&&>(x), slope); }
+/// x where it is positive, else alpha (exp(x) - 1).
 template <function_operand_or_floating X> TTENSOR_INLINE auto elu(X&& x, double alpha = 1) { return apply<elu_op>(static_cast<X&&>(x), alpha); }
 template <class A> requires(scalar_kind<A> || short_float<A>) TTENSOR_INLINE auto fabs(const A& a) { return apply<abs_op>(a); }
 /// Exchanges two tensors or scalars of a kind, found without `using std::swap` too. (Elements and views have one each.)
@@ -193,8 +200,14 @@ template <one_value A> TTENSOR_INLINE auto clamp(const A& x, const A& low, const
 template <one_value A> TTENSOR_INLINE auto max(const A& a, const A& b) { return apply<maximum_op>(a, b); }
 template <one_value A> TTENSOR_INLINE auto min(const A& a, const A& b) { return apply<minimum_op>(a, b); }
 // Refused with a sentence instead of a list of candidates:
-template <array_like A, std::floating_point B> void max(const A&, B) { static_assert(sizeof(B) == 0, "ttensor: max(x, axis) is a reduction; element by element it is maximum(x, 0.0)"); }
-template <array_like A, std::floating_point B> void min(const A&, B) { static_assert(sizeof(B) == 0, "ttensor: min(x, axis) is a reduction; element by element it is minimum(x, 0.0)"); }
+template <array_like A, class B> requires(std::floating_point<B> || array_like<B>) auto max(const A&, const B&) {
+  static_assert(sizeof(B) == 0, "ttensor: max(x, axis) is a reduction; element by element it is maximum(x, y), y an array or a number");
+  return 0;
+}
+template <array_like A, class B> requires(std::floating_point<B> || array_like<B>) auto min(const A&, const B&) {
+  static_assert(sizeof(B) == 0, "ttensor: min(x, axis) is a reduction; element by element it is minimum(x, y), y an array or a number");
+  return 0;
+}
 #define TTENSOR_REFUSED_ASSIGNMENT(OP)                                                                                                                       \
   template <class N, scalar_kind S> requires std::is_arithmetic_v<N> N& operator OP(N& n, const S&) {                                                        \
     static_assert(sizeof(S) == 0, "ttensor: a number has no place for a scalar of a transform [TT-L01]; declare it as scalar_t<decltype(x)> s = 0, or begin with auto s = x(0) * 0.0"); \

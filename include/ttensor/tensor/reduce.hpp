@@ -289,6 +289,9 @@ struct mean_how {
 }  // namespace reduce_detail
 
 /// fn(x), fn(x, axis), fn(x, axes{0, 1}), fn(x, {0, 1}), each also with keepdims. The last of the headers of reductions undefines it.
+/// Shapes    over all axes a number, or the rank of x with extents 1 with keepdims; else x without the axes (with keepdims: 1 each)
+/// Cost      one pass; sums are blocked, so that neither threads nor slices change the bits
+/// Throws    axis_error [TT-A01, TT-A02]: an axis out of range, or twice
 #define TTENSOR_REDUCTION(fn)                                                                                                                                       \
   template <array_like A, class... O> requires(reduce_detail::is_option<O> && ...) auto fn(const A& a, const O&... o) {                                             \
     return reduce_detail::reduce(reduce_detail::fn##_how{}, a, o...);                                                                                               \
@@ -296,6 +299,8 @@ struct mean_how {
   template <array_like A, std::size_t N, class... O> requires(reduce_detail::is_option<O> && ...) auto fn(const A& a, const index_t (&several)[N], const O&... o) { \
     return fn(a, reduce_detail::as_axes(several), o...);                                                                                                            \
   }
+// sum    integers in 64 bits (wrapping, uint64 of unsigned ones), half and bfloat16 in float; 0 of no element. Derivs: y_bar to every element
+// mean   integers in double; NaN of no element. Derivs: y_bar / n
 TTENSOR_REDUCTION(sum)
 TTENSOR_REDUCTION(mean)
 /// Of a scalar of a transform, as of an array of rank 0: what vmap leaves of a row of numbers.

@@ -61,6 +61,7 @@ template <array_like A, std::size_t Q> auto permute(A&& a, const index_t (&order
 /// transpose(x, 2, 0, 1): permute, as NumPy calls it.
 template <array_like A, std::integral... I> requires(sizeof...(I) > 0) auto transpose(A&& a, I... order) { return permute(static_cast<A&&>(a), order...); }
 template <array_like A, std::size_t Q> auto transpose(A&& a, const index_t (&order)[Q]) { return permute(static_cast<A&&>(a), order); }
+/// The axis `from` comes to stand at `to`, the others keep their order.
 template <array_like A> auto moveaxis(A&& a, index_t from, index_t to) {
   constexpr int R = rank_v<A>;
   const int f = shape::normalize_axis(from, R, "moveaxis"), t = shape::normalize_axis(to, R, "moveaxis");
@@ -74,6 +75,7 @@ template <array_like A> auto moveaxis(A&& a, index_t from, index_t to) {
   }
   return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) { return view_detail::permuted(m, order, "moveaxis"); });
 }
+/// Axes x and y exchanged.
 template <array_like A> auto swapaxes(A&& a, index_t x, index_t y) {
   constexpr int R = rank_v<A>;
   const int p = shape::normalize_axis(x, R, "swapaxes"), q = shape::normalize_axis(y, R, "swapaxes");
@@ -193,6 +195,7 @@ template <array_like A, std::integral... I> auto reshape(A&& a, I... n) {
 template <array_like A, std::size_t Q> auto reshape(A&& a, const index_t (&to)[Q]) {
   return reshape<static_cast<int>(Q)>(static_cast<A&&>(a), shape::listed(to));
 }
+/// One axis, in row-major order.
 template <array_like A> auto flatten(A&& a) { return reshape(static_cast<A&&>(a), -1); }
 
 namespace array_detail {
