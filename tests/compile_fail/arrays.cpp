@@ -430,3 +430,10 @@ auto m(const tt::tensor<double, 1>& x, const tt::tensor<double, 1>& y) { return 
 auto c() { return tt::cond(true, [](auto v) { return v; }, [](auto v) { return -v; }); }
 // twin:
 auto c() { return tt::cond(true, [](auto v) { return v; }, [](auto v) { return -v; }, 1.0); }
+
+// case: shift_by_a_real_number
+// expect: << and >> shift integers by integers
+// errors: 1
+auto shifted(const tt::tensor<int, 1>& i) { return tt::eval(i << 2.5); }
+// twin:
+auto shifted(const tt::tensor<int, 1>& i) { return tt::eval(i << 2); }

@@ -14,7 +14,7 @@ struct shift_right_op;
 #define TTENSOR_LEVEL_REMEDY /* the commonest cause first */                                                                  \
   "Make the parameter of the function that the transform was given auto: [](const auto& x) { ... }. Else declare the tensor " \
   "with the scalar type of the value, scalar_t<decltype(x)>, or, inside a transform whose function captures outer "           \
-  "variables, pass closing_over(x...)"
+  "variables, pass closing_over(x...); a function that returns its argument's type returns auto and eval(...) instead"
 
 /// What `a(i, j)` of a non-const array returns: behaves as the scalar it read; assigning to it while it is a temporary
 /// writes the element, assigning to a named one changes only its own value.

@@ -149,12 +149,20 @@ template <scalar_kind S> TTENSOR_INLINE S operator--(S& s, int) {
   return was;
 }
 
-/// Left and right shifts of integers; `<<` of a stream prints.
+namespace expr {
+template <class Op, class A, class B> TTENSOR_INLINE auto shifted(A&& a, B&& b) {
+  constexpr bool by_integer = !is_differentiable_v<operand_elem_t<std::remove_cvref_t<B>>>;
+  static_assert(by_integer, "ttensor: << and >> shift integers by integers; for powers of two write x * exp2(y)");
+  if constexpr (by_integer) return apply<Op>(static_cast<A&&>(a), static_cast<B&&>(b));
+  else return apply<neg_op>(static_cast<A&&>(a));
+}
+}  // namespace expr
+/// Left and right shifts of integers by any count; `<<` of a stream prints.
 template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<A>>> TTENSOR_INLINE auto operator<<(A&& a, B&& b) {
-  return apply<shift_left_op>(static_cast<A&&>(a), static_cast<B&&>(b));
+  return expr::shifted<shift_left_op>(static_cast<A&&>(a), static_cast<B&&>(b));
 }
 template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<A>>> TTENSOR_INLINE auto operator>>(A&& a, B&& b) {
-  return apply<shift_right_op>(static_cast<A&&>(a), static_cast<B&&>(b));
+  return expr::shifted<shift_right_op>(static_cast<A&&>(a), static_cast<B&&>(b));
 }
 template <cpp_number A, operand B> requires(std::is_integral_v<std::remove_cvref_t<A>> && is_integer_v<elem_t<scalar_t<B>>>) TTENSOR_INLINE auto operator<<(A&& a, B&& b) { return apply<shift_left_op>(a, static_cast<B&&>(b)); }
 template <cpp_number A, operand B> requires(std::is_integral_v<std::remove_cvref_t<A>> && is_integer_v<elem_t<scalar_t<B>>>) TTENSOR_INLINE auto operator>>(A&& a, B&& b) { return apply<shift_right_op>(a, static_cast<B&&>(b)); }
