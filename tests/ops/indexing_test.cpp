@@ -96,3 +96,20 @@ TEST_CASE_TEMPLATE("short floats are added in float where an index repeats, and 
   CHECK(float(T(g(1))) == 0);
   CHECK(float(T(tt::eval(tt::scatter_add(x, 0, first, tt::ones<T>(5000)))(0))) == float(T(float(T(5000.0f)) + 1.0f)));
 }
+
+TEST_CASE("scatter_add of whole rows and columns: the transpose of take") {
+  const tt::tensor<double, 2> x(4, 3), s{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+  const tt::tensor<int, 1> i{1, -1, 1};
+  CHECK(tt::all(scatter_add(x, 0, i, s) == tt::tensor<double, 2>{{0, 0, 0}, {8, 10, 12}, {0, 0, 0}, {4, 5, 6}}));
+  CHECK(tt::all(scatter_add(transpose(x), 1, i, transpose(s)) == transpose(scatter_add(x, 0, i, s))));
+  const auto squares = [&](const auto& t) {
+    const auto y = scatter_add(x, 0, i, t);
+    return sum(y * y);
+  };
+  CHECK(tt::all(tt::grad(squares)(s) == 2 * take(scatter_add(x, 0, i, s), i, 0)));
+  const auto mapped = tt::vmap([&](const auto& k) { return scatter_add(x, 0, k, s); })(tt::tensor<int, 2>{{0, 1, 1}, {3, 3, 3}});
+  CHECK(tt::all(mapped(0) == scatter_add(x, 0, tt::tensor<int, 1>{0, 1, 1}, s)));
+  CHECK(tt::all(mapped(1) == scatter_add(x, 0, tt::tensor<int, 1>{3, 3, 3}, s)));
+  CHECK_THROWS_AS(scatter_add(x, 0, tt::tensor<int, 1>{4, 0, 0}, s), tt::index_error);
+  CHECK_THROWS_WITH_AS(scatter_add(x, 0, tt::tensor<int, 1>{0, 0, 0, 0}, s), doctest::Contains("TT-S21"), tt::shape_error);
+}

@@ -129,6 +129,17 @@ template <int R, class I> void check_index(const char* op, int axis, const dims<
       raise<shape_error>(std::string("[") + op + "] the index " + shape::text(index) + " is longer than " + what + " " + shape::text(x) + " on axis " +
                          std::to_string(d) + ", " + std::to_string(index[d]) + " > " + std::to_string(limit[d]) + " [TT-S21]");
 }
+/// An index of one axis, repeated along the others of an array with these extents; one of the array's rank as it is.
+template <int R, class I, int Q> leaf<I, R> along(const leaf<I, Q>& index, int axis, const dims<R>& extent) {
+  if constexpr (Q == R) {
+    return index;
+  } else {
+    leaf<I, R> wide{index.data, {index.map.offset, extent, {}}};
+    wide.map.extent[axis] = index.map.extent[0];
+    wide.map.stride[axis] = index.map.stride[0];
+    return wide;
+  }
+}
 }  // namespace indexing_detail
 
 /// Elements of x at the positions along `axis` that the index gives, as numpy.take.
@@ -146,9 +157,7 @@ template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto t
   auto il = indexing_detail::as_index(index);
   using I = typename decltype(il)::scalar;
   const auto flat = reshape(il, -1);  // one axis
-  leaf<I, R> wide{flat.data, {flat.map.offset, xl.map.extent, {}}};
-  wide.map.extent[at] = flat.map.extent[0];
-  wide.map.stride[at] = flat.map.stride[0];
+  const leaf<I, R> wide = indexing_detail::along<R>(flat, at, xl.map.extent);
   auto y = apply_array(gather_op<R>{at, 0, "take"}, xl, wide);
   dims<R - 1 + Q> e{};
   for (int d = 0, k = 0; d < R; ++d) {
@@ -193,16 +202,17 @@ template <array_like X, array_like N> auto gather(const X& x, index_t axis, cons
 /// x with the elements of src added at index positions along `axis`, as torch.scatter_add; x itself is not changed.
 /// Math      y = x;  y_(index_ijk)jk += src_ijk   (axis 0 of rank 3); repeated positions add
 /// Shapes    index: the rank of x, at most the extents of src, and of x but on the axis   ->   the extents of x
+///           index of rank 1: the positions of whole parts of src, as take(x, index, axis) takes them
 /// Derivs    jvp: scatter_add of x_dot and src_dot    vjp: x_bar += y_bar,  src_bar += gather(y_bar)    saves: index
 /// Throws    index_error [TT-I01]; axis_error [TT-A01]; shape_error [TT-S21]
 template <array_like X, array_like N, array_like S> auto scatter_add(const X& x, index_t axis, const N& index, const S& src) {
   constexpr int R = rank_v<X>;
-  static_assert(R > 0 && rank_v<N> == R && rank_v<S> == R, "ttensor: x, index and src of scatter_add have one rank");
+  static_assert(R > 0 && (rank_v<N> == R || rank_v<N> == 1) && rank_v<S> == R, "ttensor: x and src of scatter_add have one rank, and the index has it too, or one axis");
   using T = expr::operand_elem_t<X, S>;
   const int at = shape::normalize_axis(axis, R, "scatter_add");
   const auto xl = expr::operand<T>(x);
-  const auto il = indexing_detail::as_index(index);
   const auto sl = array_detail::as_array(expr::operand<T>(src));
+  const auto il = indexing_detail::along<R>(indexing_detail::as_index(index), at, sl.map.extent);
   const auto shape = xl.shape();
   indexing_detail::check_index("scatter_add", at, shape, il.map.extent, shape, "the array");
   indexing_detail::check_index("scatter_add", -1, sl.map.extent, il.map.extent, sl.map.extent, "src");
