@@ -23,6 +23,12 @@ ABI_EXPORT void ABI_NAME(copy)(const vec& x, int times) {
     static_cast<void>(y);
   }
 }
+namespace ABI_SIDE {  // called inside a transform of the program
+using first = tt::var<double>;
+using second = tt::var<first>;
+__attribute__((visibility("default"))) first cube(const first& x) { return x * x * x; }
+__attribute__((visibility("default"))) second cube(const second& x) { return x * x * x; }
+}  // namespace ABI_SIDE
 ABI_EXPORT double ABI_NAME(gradient)(const vec& x) {
   return tt::grad([](const auto& v) { return sum(v * v * v); })(x)(0);
 }

@@ -1,8 +1,8 @@
 // Two shared libraries with hidden symbols have one count of threads and of recordings: an array that both copy, each on another thread, is counted
-// and freed once.
+// and freed once; scalars of a transform that pass through both are on one tape.
 #include <cstdio>
 #include <thread>
-#include <ttensor/tensor.hpp>
+#include <ttensor/all.hpp>
 
 using vec = ttensor::tensor<double, 1>;
 extern "C" {
@@ -17,6 +17,14 @@ void b_copy(const vec&, int);
 double a_gradient(const vec&);
 double b_gradient(const vec&);
 }
+namespace a {
+ttensor::var<double> cube(const ttensor::var<double>& x);
+ttensor::var<ttensor::var<double>> cube(const ttensor::var<ttensor::var<double>>& x);
+}  // namespace a
+namespace b {
+ttensor::var<double> cube(const ttensor::var<double>& x);
+ttensor::var<ttensor::var<double>> cube(const ttensor::var<ttensor::var<double>>& x);
+}  // namespace b
 
 int main() {
   int wrong = 0;
@@ -39,6 +47,9 @@ int main() {
     check(x.elements().block()->seen_local() == 1, "a copy was counted by the wrong thread");
     check(a_gradient(x) == 3 && b_gradient(x) == 3, "gradients");
   }
+  const auto both = [](auto x) { return a::cube(x) * 2.0 + b::cube(x); };
+  check(ttensor::grad(both)(3.0) == 81, "a gradient through both");
+  check(ttensor::grad(ttensor::grad(both))(3.0) == 54, "a second derivative through both");
   std::puts(wrong == 0 ? "one state for both libraries" : "failed");
   return wrong != 0;
 }

@@ -170,7 +170,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
 
  private:
   static constexpr std::size_t most_reserved = std::size_t(1) << 16;
-  TTENSOR_SHARED static inline constinit thread_local std::size_t ended_pairs = 0, ended_entries = 0;
+  static inline constinit thread_local std::size_t ended_pairs = 0, ended_entries = 0;
   void stop() {
     if (running) running->last = ends.size();
     running = nullptr;
@@ -225,7 +225,7 @@ template <class X> struct hot_pool {
     *this = {s, s > silent ? moment : 0, &p};  // element writes are recorded under no_grad too; they make nothing hot
   }
 };
-template <class X> TTENSOR_SHARED inline constinit thread_local hot_pool<X> hot{};
+template <class X> inline constinit thread_local hot_pool<X> hot{};
 /// The pool of the tape `serial`, ready for an entry.
 template <class X> TTENSOR_INLINE scalar_pool<X>& recording_pool(std::uint64_t serial) {
   hot_pool<X>& h = hot<X>;

@@ -90,22 +90,22 @@ template <class X> struct adjoint_slot final : slot_base {
 };
 
 namespace tapes {
-TTENSOR_SHARED inline mem::atomic<std::uint64_t> last_serial{0};
-TTENSOR_SHARED inline constinit thread_local std::uint64_t silent = 0;  // tapes with serials up to this one record nothing (no_grad)
-TTENSOR_SHARED inline constinit thread_local tape* newest = nullptr;  // list of the tapes that record on this thread
+inline mem::atomic<std::uint64_t> last_serial{0};
+inline constinit thread_local std::uint64_t silent = 0;  // tapes with serials up to this one record nothing (no_grad)
+inline constinit thread_local tape* newest = nullptr;  // list of the tapes that record on this thread
 /// Changes whenever a tape starts or stops recording, gets a node or loses some: what was true of the end of a tape holds
 /// while the moment stands. Every thread counts its own.
-TTENSOR_SHARED inline constinit thread_local std::uint64_t moment = 1;
+inline constinit thread_local std::uint64_t moment = 1;
 inline void silence(std::uint64_t upto) {
   silent = upto;
   ++moment;
 }
 /// The recording tape for var<X>, by the chain of X.
-template <class X> TTENSOR_SHARED inline constinit thread_local tape* current = nullptr;
+template <class X> inline constinit thread_local tape* current = nullptr;
 struct statistics {
   std::uint64_t nodes = 0, backward_loops = 0;
 };
-TTENSOR_SHARED inline constinit thread_local statistics stats{};
+inline constinit thread_local statistics stats{};
 [[noreturn]] void not_live();
 [[noreturn]] void mixed_levels();
 [[noreturn]] void full();

@@ -82,8 +82,9 @@
 #define TTENSOR_INLINE inline
 #endif
 #define TTENSOR_NOINLINE __attribute__((noinline))
-// State of a program, one for all its shared libraries, those compiled with -fvisibility=hidden too: they pass each other arrays, whose counts name threads.
-#define TTENSOR_SHARED __attribute__((visibility("default")))
+// Shared libraries of one program, those compiled with -fvisibility=hidden too, have one state: they pass each other arrays, whose counts name threads, and
+// scalars, which name recordings. As the standard library's, its names are visible, types too: what is a template over them is as visible as they are.
+#define TTENSOR_VISIBLE __attribute__((visibility("default")))
 // Short loops, as over the registers of a pack, have constant trip counts and must vanish at -O2 already.
 #if defined(__clang__)
 #define TTENSOR_UNROLL _Pragma("clang loop unroll(full)")
@@ -162,10 +163,10 @@
 #define TTENSOR_ABI TTENSOR_CAT(TTENSOR_ABI_FUSION, TTENSOR_CAT(aborting_, TTENSOR_ISA))
 #endif
 #if defined(__clang__) && !defined(__CUDACC__) && (defined(__x86_64__) || defined(__aarch64__))  // elsewhere some clangs warn of float_control
-#define TTENSOR_BEGIN _Pragma("float_control(push)") _Pragma("clang fp reassociate(off)") namespace ttensor { inline namespace TTENSOR_ABI {
+#define TTENSOR_BEGIN _Pragma("float_control(push)") _Pragma("clang fp reassociate(off)") namespace ttensor TTENSOR_VISIBLE { inline namespace TTENSOR_ABI {
 #define TTENSOR_END } } _Pragma("float_control(pop)")
 #else
-#define TTENSOR_BEGIN namespace ttensor { inline namespace TTENSOR_ABI {
+#define TTENSOR_BEGIN namespace ttensor TTENSOR_VISIBLE { inline namespace TTENSOR_ABI {
 #define TTENSOR_END } }
 #endif
 // The same for headers whose host/device templates serve values of the host too, as the operators' rules do packs and taped scalars: nvcc would warn of
@@ -188,7 +189,7 @@
 #define TTENSOR_THROW(...) ::ttensor::terminate_with(__VA_ARGS__)
 #endif
 
-namespace ttensor {
+namespace ttensor TTENSOR_VISIBLE {
 using index_t = std::ptrdiff_t;
 inline constexpr index_t dyn = -1;               // an extent known at run time only
 inline constexpr std::size_t heap_alignment = 64;  // bytes, whatever the instruction set

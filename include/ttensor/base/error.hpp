@@ -9,7 +9,7 @@
 #include <utility>
 #include "config.hpp"
 
-namespace ttensor {
+namespace ttensor TTENSOR_VISIBLE {
 
 /// The text of an error, put together with +. Not std::string: that header alone costs half a second in every file nvcc compiles.
 class message {

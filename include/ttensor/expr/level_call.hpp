@@ -28,7 +28,7 @@ struct level_call {
 
 namespace level_calls {
 /// Functions of the user that a sweep runs once more, whose captures may be of a vmap that has ended since, and copies: they may touch what must not be used.
-TTENSOR_SHARED inline constinit thread_local int unchecked_now = 0;
+inline constinit thread_local int unchecked_now = 0;
 struct unchecked {
   unchecked() { ++unchecked_now; }
   unchecked(const unchecked&) = delete;
@@ -111,7 +111,7 @@ class running {
     mem::atomic<std::uint64_t> last;
     mem::atomic<std::uint64_t> word[64];  // with more calls at once the others count as constants
   };
-  TTENSOR_SHARED static words& all();
+  static words& all();
   level_call call_;
 };
 #if defined(TTENSOR_BODY)

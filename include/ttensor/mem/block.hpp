@@ -56,7 +56,7 @@ struct alignas(heap_alignment) block {  // by itself where pointers have 8 bytes
 };
 static_assert(sizeof(block) == heap_alignment, "block headers keep the data 64-byte aligned");
 
-TTENSOR_SHARED inline atomic<std::uint64_t> last_thread_id{0};
+inline atomic<std::uint64_t> last_thread_id{0};
 inline constexpr std::uint64_t nobody = ~std::uint64_t(0);  // no thread has this number
 
 /// Local holders that died on other threads, waiting for the owner; after the owner ended they are settled at once.
@@ -71,9 +71,9 @@ struct mailboxes {
     return at;
   }
 };
-TTENSOR_SHARED inline constinit thread_local mailboxes::box* own_box = nullptr;
+inline constinit thread_local mailboxes::box* own_box = nullptr;
 /// There before any code runs, and there to the end: threads may outlive static objects. So nothing may destroy the mutex at exit.
-TTENSOR_SHARED inline constinit mailboxes mail;
+inline constinit mailboxes mail;
 static_assert(std::is_trivially_destructible_v<mailboxes>, "ttensor: threads that outlive static objects post letters here");
 void destroy(block* b) noexcept;
 /// Adds to a count that several threads change, and returns what it was.

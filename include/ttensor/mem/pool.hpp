@@ -18,11 +18,11 @@ struct statistics {
   std::uint64_t blocks = 0;  // blocks handed out on this thread
   std::uint64_t system = 0;  // of these, taken from the system and not from the cache
 };
-TTENSOR_SHARED inline constinit thread_local statistics stats{};
-TTENSOR_SHARED inline constinit thread_local memory_resource* default_resource = nullptr;  // null: the cache below
+inline constinit thread_local statistics stats{};
+inline constinit thread_local memory_resource* default_resource = nullptr;  // null: the cache below
 // Threads are numbered when they make their first block (block.hpp); 0 before and after. A number is never used again, so a block
 // can name an owner that has ended.
-TTENSOR_SHARED inline constinit thread_local std::uint64_t this_thread = 0;
+inline constinit thread_local std::uint64_t this_thread = 0;
 
 /// Freed blocks by size class (four classes an octave, so at most a fifth is wasted), at most `limit` bytes in all.
 class block_cache {
@@ -56,7 +56,7 @@ class block_cache {
   std::size_t held_ = 0;
 };
 inline constexpr std::size_t block_cache::largest = bytes_of(classes - 1);
-TTENSOR_SHARED inline constinit thread_local block_cache cache;
+inline constinit thread_local block_cache cache;
 
 /// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken, which is whole lines of 64: a
 /// register may be read and written at the start of any block that is not empty, and over its last elements.

@@ -30,7 +30,7 @@ struct to_and_fro {
     return backwards;
   }
 };
-TTENSOR_SHARED inline constinit thread_local to_and_fro direction_here{};
+inline constinit thread_local to_and_fro direction_here{};
 /// One row of n elements whose planes are contiguous or stand still.
 void run_to_and_fro(rows_kernel k, const cursor* c, int planes, int lanes, index_t n);
 

@@ -28,11 +28,11 @@ inline constexpr const char* threads_from = nullptr;
 #endif
 inline constexpr bool has_threads = threads_from != nullptr;
 
-TTENSOR_SHARED inline constinit thread_local int threads_here = 1;  // that a statement of this thread may use
+inline constinit thread_local int threads_here = 1;  // that a statement of this thread may use
 struct thread_statistics {
   std::uint64_t regions = 0, forks = 0;  // statements that used threads; pieces they were cut into, less one each
 };
-TTENSOR_SHARED inline constinit thread_local thread_statistics thread_stats{};
+inline constinit thread_local thread_statistics thread_stats{};
 
 /// Sets the number for the time of a block.
 class thread_scope {

@@ -107,7 +107,7 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
 struct statement_count {
   std::uint64_t loops = 0;  // fused loops run on this thread
 };
-TTENSOR_SHARED inline constinit thread_local statement_count counts{};
+inline constinit thread_local statement_count counts{};
 
 namespace eval_detail {
 /// Makes the whole of `to` the outputs.

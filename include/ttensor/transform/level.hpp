@@ -111,7 +111,7 @@ template <class F> inline constexpr bool is_captureless_v = [] {
 
 namespace level_detail {
 /// Forward levels that are open on this thread. no_grad asks: duals do not look at it.
-TTENSOR_SHARED inline constinit thread_local int forward_levels = 0;
+inline constinit thread_local int forward_levels = 0;
 struct forward_level {
   forward_level() { ++forward_levels; }
   forward_level(const forward_level&) = delete;
