@@ -24,6 +24,12 @@ vec collected(const vec& v) { return tt::grad([](const auto& x) { double s = 0; 
 // twin:
 vec collected(const vec& v) { return tt::grad([](const auto& x) { tt::scalar_t<decltype(x)> s = 0; for (int i = 0; i < 3; ++i) s += x(i) * x(i); return s; })(v); }
 
+// case: rule_4_a_number_does_not_collect_elements
+// expect: a number has no place for a scalar of a transform \[TT-L01\]
+double collected(const vec& v) { return tt::grad([](auto x) { double s = 0; s += x(0); return s; })(v)(0); }
+// twin:
+double collected(vec v) { double plain = v(0); plain += v(1); return tt::grad([&](auto x) { return x(0) * plain; })(v)(0); }
+
 // case: rule_4_item_and_to_host_of_a_live_level
 // expect: ttensor: item of a value of a live transform would drop its derivative or its examples; compute with it, or take value_of
 // expect: ttensor: to_host of a value of a live transform; take value_of

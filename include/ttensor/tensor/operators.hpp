@@ -216,8 +216,11 @@ template <array_like A, class B> requires(std::floating_point<B> || array_like<B
   static_assert(sizeof(B) == 0, "ttensor: min(x, axis) is a reduction; element by element it is minimum(x, y), y an array or a number");
   return 0;
 }
+template <class P> inline constexpr bool is_element_of_kind_v = false;
+template <element_proxy P> inline constexpr bool is_element_of_kind_v<P> = scalar_kind<typename P::scalar>;
+template <class P> concept element_of_kind = is_element_of_kind_v<P>;
 #define TTENSOR_REFUSED_ASSIGNMENT(OP)                                                                                                                       \
-  template <class N, scalar_kind S> requires std::is_arithmetic_v<N> N& operator OP(N& n, const S&) {                                                        \
+  template <class N, class S> requires(std::is_arithmetic_v<N> && (scalar_kind<S> || element_of_kind<S>)) N& operator OP(N& n, const S&) {                    \
     static_assert(sizeof(S) == 0, "ttensor: a number has no place for a scalar of a transform [TT-L01]; declare it as scalar_t<decltype(x)> s = 0, or begin with auto s = x(0) * 0.0"); \
     return n;                                                                                                                                                \
   }                                                                                                                                                          \
