@@ -158,6 +158,8 @@ TEST_CASE("integers of 64 bits between two ends") {
   CHECK(tt::all(tt::linspace<int>(0, -5, 4) == tt::tensor<int, 1>{0, -2, -4, -5}));
   CHECK(tt::all(tt::linspace<std::uint8_t>(std::uint8_t(200), std::uint8_t(0), 3) == tt::tensor<std::uint8_t, 1>{200, 100, 0}));
   CHECK(tt::all(tt::linspace<int>(0.9, 3.9, 3) == tt::tensor<int, 1>{0, 2, 3}));  // as NumPy: of the numbers themselves
+  for (int n = 2; n < 60; ++n) CHECK(tt::all(tt::linspace<int>(0.0, n - 1.0, n) == tt::arange<int>(n)));  // whole steps are exact
+  CHECK(tt::all(tt::linspace(0, 49, 50) == tt::arange<double>(50)));
   CHECK_THROWS_WITH_AS(tt::arange(0.0, std::numeric_limits<double>::quiet_NaN()), doctest::Contains("TT-D15"), tt::domain_error);
 }
 

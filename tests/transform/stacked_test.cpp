@@ -258,5 +258,6 @@ TEST_CASE("fields with defaults, T b = 1") {
   CHECK(distance<1>(made.b, {2, 4}) == 0);
   CHECK(distance<1>(tt::vmap([](const auto& p) { return p.a * p.b; })(made), {2, 8}) == 0);
   CHECK(tt::stacked<double, 1>(3).size() == 3);
+  CHECK_THROWS_AS((tt::stacked<double, 1>(-3)), tt::shape_error);
   CHECK(tt::stacked<double, 1>{1.0, 2.0}(1) == 2);
 }

@@ -280,7 +280,7 @@ TTENSOR_BODY void mixed_levels() {
   raise<level_error>("[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see, or kept a value of one that has ended; "
                      "pass closing_over(x...) to the inner transform, return what is kept [TT-L03]");
 }
-TTENSOR_BODY void full() { raise<error>("[var] more than 134 million statements in one recording; wrap parts of the function in checkpoint [TT-E02]"); }
+TTENSOR_BODY void full() { raise<error>("[var] more than 134 million statements of arrays in one recording; wrap parts of the function in checkpoint [TT-E02]"); }
 }  // namespace tapes
 TTENSOR_BODY tape::tape() { record(true); }
 TTENSOR_BODY tape::~tape() {

@@ -118,7 +118,7 @@ struct root {
 template <class T, class A> struct argument;  // apply.hpp
 TTENSOR_INLINE int is_live(const void*) { return 1; }
 TTENSOR_INLINE int is_live(const root* r) { return r->live; }
-template <array_object A> requires(A::rank() == 0) TTENSOR_INLINE int is_live(const A* a) { return a->elements().valid(); }  // throws: before any operand is taken
+template <array_object A> requires(A::rank() == 0 && requires { typename A::ttensor_whole; }) TTENSOR_INLINE int is_live(const A* a) { return a->elements().valid(); }  // throws: before any operand is taken
 struct hold_list {  // a copy of the words: the expression may live in registers
   mem::hold* to;
   TTENSOR_INLINE void operator()(mem::hold h) { *to++ = h; }

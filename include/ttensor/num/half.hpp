@@ -71,6 +71,7 @@ template <class U> TTENSOR_HD constexpr double odd_double(U x) {
 }
 template <class U> TTENSOR_HD constexpr float odd_float(U x) {
   if constexpr (std::is_same_v<U, float>) return x;
+  else if constexpr (sizeof(U) > 8 && std::is_integral_v<U>) return round_to_odd(static_cast<long double>(x));  // __int128, which -std=gnu++20 counts among them
   else if constexpr (std::is_integral_v<U>) return round_to_odd(odd_double(x));
   else return round_to_odd(x);
 }

@@ -39,7 +39,7 @@ TTENSOR_INLINE pack<T, N> rounded(pack<T, N> x) {
 }
 
 template <class T> inline constexpr bool has_kernels = __is_same(T, float) || __is_same(T, double);
-/// Numbers of others, and long double: what comparisons give is theirs, functions are not.
+/// Numbers without kernels here: long double and users'. abs, maximum and minimum follow from their comparisons, other functions are refused.
 template <class T> concept open_number = floating_number<T> && !has_kernels<T> && !ttensor::detail::is_short_float<T>;
 template <class V> struct lane { using type = V; };
 template <class T, int N> struct lane<pack<T, N>> { using type = T; };
@@ -153,10 +153,12 @@ TTENSOR_HD TTENSOR_INLINE double trunc(double x) { return __builtin_trunc(x); }
 template <class T> requires(std::numeric_limits<T>::is_integer)
 TTENSOR_HD TTENSOR_INLINE T abs(T x) { return x < T(0) ? T(typename simd::unsigned_of<T>::type(0) - typename simd::unsigned_of<T>::type(x)) : x; }
 template <class T, int N> TTENSOR_INLINE pack<T, N> abs(pack<T, N> x) {
-  if constexpr (std::numeric_limits<T>::is_integer || detail::open_number<T>) return select(x < pack<T, N>(T(0)), -x, x);
+  const pack<T, N> zero(T(0));
+  if constexpr (std::numeric_limits<T>::is_integer) return select(x < zero, -x, x);
+  else if constexpr (detail::open_number<T>) return select(x < zero, -x, select(x == zero, zero, x));  // of -0 too
   else return detail::abs_kernel(x);
 }
-template <detail::open_number T> TTENSOR_INLINE T abs(const T& x) { return x < T(0) ? -x : x; }
+template <detail::open_number T> TTENSOR_INLINE T abs(const T& x) { return x < T(0) ? -x : x == T(0) ? T(0) : x; }
 #define TTENSOR_MATH_CLOSED(name)                                                                                                            \
   template <detail::open_number T> T name(const T& x) {                                                                                      \
     static_assert(detail::has_kernels<T>, "ttensor: this function has a form for float, double, half, bfloat16 and complex numbers");       \

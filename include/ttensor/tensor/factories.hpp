@@ -10,7 +10,7 @@ template <class T, int R> tensor<T, R> filled(const dims<R>& e, const T& v) {
   if (t.size()) t(ellipsis) = v;
   return t;
 }
-template <class... A> inline constexpr bool never = false;
+enum class wants { more };  // of no number: ones<2> may be another's
 [[noreturn]] void unlike_range(index_t n, const message& shape);
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void unlike_range(index_t n, const message& shape) {
@@ -56,7 +56,7 @@ template <class S, class X> auto like(const X& x, const S& v) {
   }
 }
 }  // namespace factory_detail
-/// With the shape of x and its element type, or T: zeros_like(x), ones_like<float>(x), full_like(x, 7). Of a fixed tensor a fixed one.
+/// With the shape of x and its element type, or T: zeros_like(x), ones_like<float>(x), full_like(x, 7). Of a fixed tensor with axes a fixed one.
 template <class T = void, array_like X> auto zeros_like(const X& x) { return factory_detail::like(x, factory_detail::like_t<T, X>(0)); }
 template <class T = void, array_like X> auto ones_like(const X& x) { return factory_detail::like(x, factory_detail::like_t<T, X>(1)); }
 template <class T = void, array_like X, any_scalar V> auto full_like(const X& x, const V& v) {
@@ -134,7 +134,9 @@ template <class T> tensor<T, 1> between(T a, T b, index_t n) {
     between_integers(a, b, n, p);
   } else {
     using C = compute_t<T>;
-    for (index_t i = 0; i < n; ++i) p[i] = i + 1 == n ? b : static_cast<T>(C(a) + (C(b) - C(a)) * (static_cast<C>(i) / static_cast<C>(n > 1 ? n - 1 : 1)));
+    const C way = C(b) - C(a), steps = static_cast<C>(n > 1 ? n - 1 : 1), step = way / steps;
+    for (index_t i = 0; i < n; ++i)  // as NumPy: whole steps are exact; by the share of the way where a step underflows
+      p[i] = i + 1 == n ? b : static_cast<T>(C(a) + (step == C(0) ? static_cast<C>(i) / steps * way : ops::product(static_cast<C>(i), step)));
     if (n == 1) p[0] = a;
   }
   return t;
@@ -181,17 +183,17 @@ template <class V, std::size_t R> requires tensor_detail::contiguous<V> auto vie
 template <class V> requires tensor_detail::contiguous<V> auto view(V&& v) { return view(static_cast<V&&>(v), dims<1>{{static_cast<index_t>(v.size())}}); }
 template <any_scalar T, std::size_t N> auto view(T (&a)[N]) { return view(a, dims<1>{{static_cast<index_t>(N)}}); }
 
-// Calls that name too little: a sentence instead of a list of overloads.
+// Calls that name too little: a sentence instead of a list of overloads. By an ellipsis, so that whatever else has the name comes first.
 #define TTENSOR_WANTS_TYPE(op, call) \
-  template <int = 0, class... A> auto op(const A&...) { static_assert(factory_detail::never<A...>, "ttensor: " #op " wants the element type: " call); return 0; } \
-  template <int = 0, class I, std::size_t R> auto op(const I (&)[R]) { static_assert(factory_detail::never<I>, "ttensor: " #op " wants the element type: " call); return 0; }
+  template <factory_detail::wants N = factory_detail::wants::more> auto op(...) { static_assert(N != factory_detail::wants::more, "ttensor: " #op " wants the element type: " call); return 0; } \
+  template <factory_detail::wants N = factory_detail::wants::more, class I, std::size_t R> auto op(const I (&)[R]) { static_assert(N != factory_detail::wants::more, "ttensor: " #op " wants the element type: " call); return 0; }
 TTENSOR_WANTS_TYPE(zeros, "zeros<double>(2, 3)")
 TTENSOR_WANTS_TYPE(ones, "ones<double>(2, 3)")
 TTENSOR_WANTS_TYPE(uninitialized, "uninitialized<double>(2, 3)")
 TTENSOR_WANTS_TYPE(eye, "eye<double>(3)")
 #undef TTENSOR_WANTS_TYPE
-template <class T = void, class... A> auto full(const A&...) {
-  static_assert(factory_detail::never<T, A...>, "ttensor: full takes the extents in braces, or a shape, and then the value: full<double>({2, 3}, 7.0)");
+template <class T = void, factory_detail::wants N = factory_detail::wants::more> auto full(...) {
+  static_assert(N != factory_detail::wants::more, "ttensor: full takes the extents in braces, or a shape, and then the value: full<double>({2, 3}, 7.0)");
   return 0;
 }
 

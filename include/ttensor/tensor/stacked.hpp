@@ -22,10 +22,9 @@ template <class T, int K> struct stacked : stacked_array<T, K> {
   using stacked_array<T, K>::stacked_array;
   using stacked_array<T, K>::operator=;
   stacked() = default;
-  /// For the default of a field, `T bias = 0`, which nothing that is stacked keeps. An integer is an extent where there is one axis, as with any tensor.
+  /// For the default of a field, `T bias = 0`, which nothing that is stacked keeps. On one axis an integer is an extent, as stacked(3) of any tensor is.
   template <cpp_number V> stacked(V n) {
-    if constexpr (K == 1 && std::is_integral_v<V>)
-      if (n > V(0)) *this = tensor<T, K>(static_cast<index_t>(n));
+    if constexpr (K == 1 && std::is_integral_v<V>) *this = tensor<T, K>(static_cast<index_t>(n));
   }
 };
 template <class T, int K, auto Shape> class tensor<stacked<T, K>, Shape, host, row_major> : public stacked_array<T, shape::rank_of<Shape>() + K> {

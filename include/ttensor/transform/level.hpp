@@ -25,8 +25,6 @@ template <class T> struct probe {
   }
   template <class U> requires(!std::is_same_v<U, T>) probe(const probe<U>&) { check<U>(); }
   template <class F> void planes(F&&) const {}
-  /// int(floor(t)): of a variable floor is a plain number, of which a probe knows nothing.
-  template <class I> requires std::is_arithmetic_v<I> explicit operator I() const { return I(); }
 
  private:
   template <class U> static void check() {
