@@ -316,4 +316,18 @@ TEST_CASE("an expression over a slice of a fixed tensor is a value, and the slic
   CHECK(tt::all(tt::eval(later) == tt::tensor<double, 1>{2, 8}));
   f(0) += f(1);
   CHECK(f(0, 1) == 5);
+  // every map of a region, and its elements alone are copied: one block
+  tt::fixed<double, 2, 3, 4> g;
+  for (int i = 0; i < 24; ++i) g.data()[i] = i;
+  const tt::tensor<double, 3> t = g;
+  const auto same = [&](auto region) { return tt::all(tt::eval(region(g) + 0.0) == region(t)); };
+  CHECK(same([](auto& x) { return x(1, tt::all, tt::range(tt::end, tt::end, -2)); }));
+  CHECK(same([](auto& x) { return x(tt::range(tt::end, tt::end, -1), 1); }));
+  CHECK(same([](auto& x) { return transpose(x(tt::all, tt::range(1, 3), tt::range(0, 4, 3))); }));
+  CHECK(same([](auto& x) { return x(tt::newaxis, 0, tt::range(3, 3)); }));
+  CHECK(same([](auto& x) { return x(tt::all, 2, 3); }));
+  const auto before = tt::mem::stats.blocks;
+  g(0) = g(1) * 2.0;
+  CHECK(tt::mem::stats.blocks == before + 1);
+  CHECK(tt::sum(g(0)) == 420);
 }

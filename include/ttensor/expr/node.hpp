@@ -228,7 +228,14 @@ template <array_object A> struct in_tree<A> {  // without a leaf that would hold
   TTENSOR_INLINE static type take(const A& a) {
     if constexpr (is_whole_v<A>) return {a.elements().hold(), a.shape()};
     else if constexpr (std::is_same_v<type, leaf_type>) return a.as_leaf();
-    else return {a.elements().bare(), a.map()};
+    else {
+      if constexpr (requires { a.elements().reads_by_copy(); })
+        if (TTENSOR_UNLIKELY(a.elements().reads_by_copy())) {  // a slice of a fixed tensor
+          auto l = a.elements().copied(a.map());
+          return {l.data.release(), l.map};
+        }
+      return {a.elements().bare(), a.map()};
+    }
   }
 };
 template <class E> inline constexpr int steps_v<owned<E>> = steps_v<E>;

@@ -92,6 +92,26 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     if (TTENSOR_LIKELY(cell_)) return {cell_.hold_value(), static_cast<const T*>(cell_.data())};
     return {mem::no_hold, borrowed_};
   }
+  bool reads_by_copy() const { return !cell_ && read_by_copy_; }
+  /// A leaf of a region of such an object, whose elements alone are copied.
+  template <int R> TTENSOR_NOINLINE leaf<T, R> copied(const layout_map<R>& m) const {
+    const index_t n = shape::size(m.extent);
+    store s = make(n);
+    T* to = s.writable();
+    const bool adjacent = shape::is_row_major(m.extent, m.stride);
+    if (adjacent && n) std::memcpy(static_cast<void*>(to), borrowed_ + m.offset, sizeof(T) * static_cast<std::size_t>(n));
+    dims<R> at{};
+    for (index_t k = 0, from = m.offset; k < n && !adjacent; ++k) {
+      to[k] = borrowed_[from];
+      for (int d = R - 1; d >= 0; --d) {  // the next position
+        from += m.stride[d];
+        if (++at[d] < m.extent[d]) break;
+        from -= m.extent[d] * m.stride[d];
+        at[d] = 0;
+      }
+    }
+    return {s.snap(), layout_map<R>::row_major(m.extent)};
+  }
   store alias() const { return *this; }
   TTENSOR_NOINLINE store value() const {
     if (TTENSOR_LIKELY(cell_)) return store(cell_.value(), size_);

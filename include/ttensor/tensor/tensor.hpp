@@ -16,7 +16,11 @@ template <class Self, class S, int R> struct array_interface {
   index_t extent(int d) const { return self().map().extent[shape::normalize_axis(d, R, "extent")]; }
   index_t size() const { return shape::size(self().map().extent); }
 
-  TTENSOR_INLINE auto as_leaf() const { return leaf<scalar, R>{self().elements().snap(), self().map()}; }
+  TTENSOR_INLINE auto as_leaf() const {
+    if constexpr (requires { self().elements().reads_by_copy(); })
+      if (TTENSOR_UNLIKELY(self().elements().reads_by_copy())) return self().elements().copied(self().map());
+    return leaf<scalar, R>{self().elements().snap(), self().map()};
+  }
 
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) const {
     return self().elements().get(tensor_detail::flat_index<R>(self().map(), {static_cast<index_t>(i)...}));
