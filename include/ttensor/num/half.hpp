@@ -58,20 +58,20 @@ template <class U> TTENSOR_HD constexpr float round_to_odd(U x) {
   const U away = x < 0 ? -x : x, got = f < 0 ? -U(f) : U(f);
   return bits_float(got > away ? b - 1u : b + 1u);
 }
-// Of an integer the 53 bits that a double holds, the last of them 1 if any below is: as above.
+// Of an integer (-std=gnu++20 has one of 128 bits) the 53 bits that a double holds, the last of them 1 if any below is: as above.
 template <class U> TTENSOR_HD constexpr double odd_double(U x) {
   if constexpr (sizeof(U) < 8) {
     return double(x);
   } else {
-    const bool negative = x < U(0);
-    const auto bits = static_cast<std::uint64_t>(x), size = negative ? 0 - bits : bits;
-    const double d = (size >> 53) == 0 ? double(size) : double((size >> 11) | ((size & 0x7ffu) != 0)) * 0x1p11;
-    return negative ? -d : d;
+    using W = std::make_unsigned_t<U>;
+    W size = x < U(0) ? W(0) - W(x) : W(x);
+    double unit = x < U(0) ? -1 : 1;
+    for (; (size >> 53) != 0; unit *= 2) size = (size >> 1) | (size & 1);
+    return double(static_cast<std::uint64_t>(size)) * unit;
   }
 }
 template <class U> TTENSOR_HD constexpr float odd_float(U x) {
   if constexpr (std::is_same_v<U, float>) return x;
-  else if constexpr (sizeof(U) > 8 && std::is_integral_v<U>) return round_to_odd(static_cast<long double>(x));  // __int128, which -std=gnu++20 counts among them
   else if constexpr (std::is_integral_v<U>) return round_to_odd(odd_double(x));
   else return round_to_odd(x);
 }
