@@ -81,7 +81,7 @@ template <int F> struct statement_planes {
     if (between < 0) between += divisor;
     return between >= plane[a].bytes && between + plane[b].bytes <= divisor;
   }
-  /// Whether leaf plane k, which nobody holds (borrowed memory), has bytes in [from, to). Before align() too.
+  /// Whether leaf plane k, which nobody holds (borrowed memory), has bytes in [from, to). By its own extents, so before align() has zeroed strides too.
   TTENSOR_NOINLINE bool reaches(int k, const char* from, const char* to) const {
     const char *first = plane[k].ptr, *last = first + type.facts[k].bytes;
     for (int d = 0; d < F; ++d) {

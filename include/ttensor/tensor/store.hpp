@@ -128,7 +128,7 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   /// The common case of unique_except(0): a tensor over its own first block, which nobody else holds.
   TTENSOR_INLINE bool alone() const { return TTENSOR_LIKELY(cell_) && cell_.alone(); }
   mem::block* block() const { return cell_ ? cell_.current() : nullptr; }
-  /// Takes the elements of `fresh`; views of this store see them too.
+  /// Takes the elements of `fresh`, which has none then; views of this store see them too. From one that was moved from: none.
   void adopt(store&& fresh) {
     if (cell_ && fresh.cell_ && size_ == fresh.size_ && cell_.has_views()) cell_.adopt(fresh.cell_);
     else cell_ = static_cast<mem::cell_ref&&>(fresh.cell_);
