@@ -282,8 +282,7 @@ template <class T> class store<var<T>> {
   void zero() { cell_->value.zero(); }
   TTENSOR_NOINLINE snapshot<S, false> bare() const noexcept(depth_v<T> == 0) {  // of many leaves in one tree
     if (!cell_) return {};
-    if constexpr (depth_v<T> == 0) return {cell_->value.bare_owned(), token_ref(cell_->slot).release()};
-    else return {cell_->value.bare(), token_ref(cell_->slot).release()};
+    return {cell_->value.bare(), token_ref(cell_->slot).release()};
   }
   snapshot<S> snap() const {
     if (!cell_) return {};

@@ -82,13 +82,8 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     return {cell_.value(), static_cast<const T*>(cell_.data())};
   }
   TTENSOR_INLINE mem::hold hold() const { return cell_.hold_value(); }
-  /// For a leaf inside a tree, held once more for the tree's root.
-  TTENSOR_INLINE snapshot<T, false> bare() const {
-    if (TTENSOR_UNLIKELY(!cell_) && read_by_copy_) return copied().release();
-    return bare_owned();
-  }
-  /// The same of elements that need no copy: those of a level are its own, or borrowed by an operator of the user.
-  TTENSOR_INLINE snapshot<T, false> bare_owned() const noexcept {
+  /// For a leaf inside a tree, held once more for the tree's root. Of an object that is read by copy: copied(map) instead.
+  TTENSOR_INLINE snapshot<T, false> bare() const noexcept {
     if (TTENSOR_LIKELY(cell_)) return {cell_.hold_value(), static_cast<const T*>(cell_.data())};
     return {mem::no_hold, borrowed_};
   }
