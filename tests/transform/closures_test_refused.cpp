@@ -58,3 +58,8 @@ TEST_CASE("recording on another thread") {
   };
   CHECK_THROWS_AS(tt::grad(f)(2.0), level_error);
 }
+TEST_CASE("an outer variable that meets the inner one in what becomes a plain number only") {
+  const auto count = [](const auto& a) { return [&](const auto& x) { return x * x * static_cast<int>(floor(x * a)); }; };
+  CHECK(tt::grad([&](const auto& a) { return a * tt::grad(count(a), tt::closing_over(a))(1.5); })(1.7) == 6);
+  CHECK_THROWS_AS(tt::grad([&](const auto& a) { return a * tt::grad(count(a))(1.5); })(1.7), level_error);
+}

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <ttensor/all.hpp>
+#include <vector>
 
 namespace tt = ttensor;
 using namespace ttensor;
@@ -77,4 +78,23 @@ TEST_CASE("what asks whether its scalar is a number sees in a probe what a varia
   };
   CHECK(tt::jvp(outer, 5.0, 1.0).y_dot == 12);
   CHECK(tt::grad(outer)(5.0) == 12);
+}
+
+TEST_CASE("floor(x) becomes the index of a table that the function captures") {
+  const std::vector<double> table{0, 1, 4, 9, 16, 25};
+  const double step = 0.5;
+  const auto between = [&](const auto& x) {
+    const auto i = static_cast<std::size_t>(floor(x / step));
+    return table[i] + (x / step - static_cast<double>(floor(x / step))) * (table[i + 1] - table[i]);
+  };
+  CHECK(tt::grad(between)(1.25) == 10);                // (9 - 4) / step
+  CHECK(tt::jvp(between, 1.25, 1.0).y_dot == 10);
+  CHECK(tt::grad(tt::grad([&](const auto& x) { return x * between(x); }))(1.25) == 20);
+  CHECK(tt::grad([&](const auto& a) { return tt::grad([&](const auto& x) { return x * between(x * a); })(1.0); })(1.25) == 20);  // a d/dx (x b(x a)) = b + 10 a
+  const auto hessian = tt::hessian([&](const auto& w) { return square(w(0)) * static_cast<int>(trunc(w(1) * step)); })(v);
+  CHECK(hessian(0, 0) == 2);
+  CHECK(hessian(1, 1) == 0);
+  CHECK(tt::grad([&](const auto& x) { double whole = round(x * step); return whole * x; })(5.2) == 3);
+  const tensor<double, 1> elements{0, 1, 4, 9, 16, 25};
+  CHECK(tt::vmap(tt::grad([&](const auto& x) { const auto i = tt::to<int>(floor(x / step)); return x * take(elements, i, 0); }))(tensor<double, 1>{0.25, 1.25})(1) == 4);
 }

@@ -17,6 +17,7 @@ template <class T> struct var;              // reverse mode
 template <class T, class Whole = void> struct basic_batched;  // vmap
 template <class T> using batched = basic_batched<T>;
 template <class T> struct probe;            // looks at types only, see transform/level.hpp
+template <class T> struct plain_probe;      // the same of what has no derivatives, such as floor(x)
 template <class T, auto Shape, class Space = host, class Layout = row_major> class tensor;
 template <class T, auto Shape> class tensor_view;
 template <class S, int R, bool Owns> struct leaf;
@@ -82,6 +83,7 @@ template <class T> struct scalar_traits<probe<T>> : kinds::one<probe<T>, T, prob
   static constexpr bool has_probe = true, has_var = false, has_dual = false;
   static constexpr int batch_levels = 0;
 };
+template <class T> struct scalar_traits<plain_probe<T>> : scalar_traits<probe<T>> {};
 
 template <class S> using elem_t = typename scalar_traits<S>::elem;
 template <class S> using core_t = typename scalar_traits<S>::core;
@@ -102,6 +104,7 @@ template <class S> inline constexpr bool is_batched_v = false;
 template <class T, class W> inline constexpr bool is_batched_v<basic_batched<T, W>> = true;
 template <class S> inline constexpr bool is_probe_v = false;
 template <class T> inline constexpr bool is_probe_v<probe<T>> = true;
+template <class T> inline constexpr bool is_probe_v<plain_probe<T>> = true;
 template <class S> inline constexpr bool is_kind_v = depth_v<S> > 0;
 
 template <class T> inline constexpr bool is_pack_v = false;
@@ -160,6 +163,7 @@ template <class S> using unnoted_t = std::conditional_t<noted_v<S>, typename unn
 /// What a tensor of this scalar stores: masks and integers carry no duals and no tape, only batch axes, and note the levels between.
 template <class S> struct storage_scalar { using type = S; };
 template <class S> requires(is_kind_v<S> && !is_differentiable_v<elem_t<S>>) struct storage_scalar<S> : kinds::noted<reelem_t<S, double>, elem_t<S>> {};
+template <class T> struct storage_scalar<plain_probe<T>> { using type = probe<T>; };
 template <class S> using storage_scalar_t = typename storage_scalar<S>::type;
 
 namespace kinds {
@@ -175,6 +179,7 @@ template <class A, class B> requires((noted_v<A> || noted_v<B>) && !is_probe_v<A
 // A probe stands for "some newer level" while a transform looks at types only: it keeps the deepest chain it has met.
 template <class A> struct unprobe { using type = A; };
 template <class A> struct unprobe<probe<A>> { using type = A; };
+template <class A> struct unprobe<plain_probe<A>> { using type = A; };
 template <class A, class B> requires(is_probe_v<A> || is_probe_v<B>) struct join<A, B> {
   using type = probe<typename join<typename unprobe<A>::type, typename unprobe<B>::type>::type>;
 };

@@ -33,9 +33,14 @@ template <class T> struct probe {
                   "transform cannot see it; pass closing_over(x...), naming the captured variables, to the inner transform [TT-L01]");
   }
 };
+/// The same of a result without derivatives, floor(x) and its like: where no level is mapped it will be a number, and converts as one.
+template <class T> struct plain_probe : probe<T> {
+  operator elem_t<T>() const { __builtin_unreachable(); }
+};
 namespace level_detail {
 template <class C> struct strip_probe { using type = C; };
 template <class C> struct strip_probe<probe<C>> { using type = C; };
+template <class C> struct strip_probe<plain_probe<C>> { using type = C; };
 }  // namespace level_detail
 template <class T> struct kind_rule<probe<T>> {
   template <class Op, class... A> static auto apply(const A&...) {
@@ -44,11 +49,12 @@ template <class T> struct kind_rule<probe<T>> {
       return R{};
     } else {  // masks and integers keep the batch levels of what is compared, such as a captured one
       using E = elem_t<typename Op::template result<A...>>;
-      if constexpr (is_differentiable_v<E>) return reelem_t<R, E>{};
+      if constexpr (is_differentiable_v<E>) return plain_probe<typename level_detail::strip_probe<reelem_t<R, E>>::type>{};
       else return storage_scalar_t<reelem_t<typename level_detail::strip_probe<R>::type, E>>{};
     }
   }
 };
+template <class T> struct kind_rule<plain_probe<T>> : kind_rule<probe<T>> {};
 template <class T, bool Owns> struct snapshot<probe<T>, Owns> {
   static constexpr int holds = 0;
   template <class F> void each_hold(F&&) {}
