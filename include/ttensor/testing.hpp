@@ -24,11 +24,13 @@ struct gradcheck_result {
   explicit operator bool() const { return worst <= tolerance; }
 
   friend std::ostream& operator<<(std::ostream& os, const gradcheck_result& r) {
-    os << "gradcheck: " << r.outputs << " x " << r.inputs << " derivatives " << (r ? "agree" : "DIFFER") << ", largest error " << r.worst << " (tolerance " << r.tolerance << ")\n";
+    os << "gradcheck: " << r.outputs << " x " << r.inputs << " derivatives " << (r ? "agree" : "DIFFER")
+       << ", largest error " << r.worst << " (tolerance " << r.tolerance << ")\n";
     os << "  output   input        forward        reverse   differences     error\n";
     for (const entry& e : r.entries) {
       char line[120];
-      std::snprintf(line, sizeof line, "%8lld%8lld%15.7g%15.7g%14.6g%10.2g\n", static_cast<long long>(e.output), static_cast<long long>(e.input), e.forward, e.reverse, e.difference, e.error);
+      std::snprintf(line, sizeof line, "%8lld%8lld%15.7g%15.7g%14.6g%10.2g\n", static_cast<long long>(e.output),
+                    static_cast<long long>(e.input), e.forward, e.reverse, e.difference, e.error);
       os << line;
     }
     return os;
@@ -86,16 +88,19 @@ struct difference {
   double blur() const { return bend + rounding; }
 };
 template <class F> std::vector<difference> differences(const F& value, double h, double epsilon) {
-  const auto right = value(h), left = value(-h), far_right = value(2 * h), far_left = value(-2 * h), near_right = value(h / 2), near_left = value(-h / 2);
+  const auto right = value(h), left = value(-h), far_right = value(2 * h), far_left = value(-2 * h),
+             near_right = value(h / 2), near_left = value(-h / 2);
   std::vector<difference> d;
   for (std::size_t i = 0; i < right.size(); ++i) {
-    const double wide = (8 * (right[i] - left[i]) - (far_right[i] - far_left[i])) / (12 * h), narrow = (8 * (near_right[i] - near_left[i]) - (right[i] - left[i])) / (6 * h);
+    const double wide = (8 * (right[i] - left[i]) - (far_right[i] - far_left[i])) / (12 * h),
+                 narrow = (8 * (near_right[i] - near_left[i]) - (right[i] - left[i])) / (6 * h);
     d.push_back({narrow, 4 * std::abs(narrow - wide), 16 * epsilon * std::max(std::abs(right[i]), std::abs(left[i])) / h});
   }
   return d;
 }
 /// The differences of the step, among h, h / 8, h / 64 ..., that resolves each output best; smaller ones are tried while one is blurred by more than 1e-3 of its scale.
-template <class F> std::vector<difference> resolved_differences(const F& value, double h, double epsilon, const std::vector<double>& scale) {
+template <class F> std::vector<difference> resolved_differences(const F& value, double h, double epsilon,
+                                                                const std::vector<double>& scale) {
   std::vector<difference> best = differences(value, h, epsilon);
   for (int finer = 0; finer < 5; ++finer) {
     bool sharp = true;
@@ -137,7 +142,10 @@ template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&..
     for (std::size_t k = 0; k < forward.size(); ++k) scale[i] = std::max({scale[i], std::abs(forward[k][i]), std::abs(reverse[i][k])});
   std::vector<std::vector<difference>> differ;
   each_number(x, [&](int which, index_t k, double at) {
-    const auto value = [&](double by) { return numbers(std::apply([&](const auto&... a) { return tree::evaluate_all(f(a...)); }, with_number(x, which, k, at + by))); };
+    const auto value = [&](double by) {
+      return numbers(
+          std::apply([&](const auto&... a) { return tree::evaluate_all(f(a...)); }, with_number(x, which, k, at + by)));
+    };
     differ.push_back(resolved_differences(value, step(at, floats ? 0x1p-4 : 0x1p-9), floats ? 0x1p-23 : 0x1p-52, scale));
     ++r.inputs;
   });
@@ -145,7 +153,8 @@ template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&..
     double largest = scale[i];
     for (const auto& along : differ) largest = std::max(largest, std::abs(along[i].value));
     for (std::size_t k = 0; k < forward.size(); ++k) {
-      const double a = forward[k][i], b = reverse[i][k], c = differ[k][i].value, blur = differ[k][i].rounding + std::min(differ[k][i].bend, 0.1 * largest);
+      const double a = forward[k][i], b = reverse[i][k], c = differ[k][i].value,
+                   blur = differ[k][i].rounding + std::min(differ[k][i].bend, 0.1 * largest);
       gradcheck_result::entry e{static_cast<index_t>(i), static_cast<index_t>(k), a, b, c, 0};
       for (const double d : {std::abs(a - b), std::abs(a - c) - blur, std::abs(b - c) - blur})
         if (is_worse(d, 0) && is_worse(d / largest, e.error)) e.error = d / largest;

@@ -31,7 +31,8 @@ struct region {
 void add_planes(const adjoint_plane* to, const region& at, const adjoint_plane* from, const region& part, int planes, int levels, int bytes,
                              void (*add)(char*, const index_t*, const char*, const index_t*, const index_t*, int));
 #if defined(TTENSOR_BODY)
-TTENSOR_BODY void add_planes(const adjoint_plane* to, const region& at, const adjoint_plane* from, const region& part, int planes, int levels, int bytes,
+TTENSOR_BODY void add_planes(const adjoint_plane* to, const region& at, const adjoint_plane* from, const region& part,
+                             int planes, int levels, int bytes,
                              void (*add)(char*, const index_t*, const char*, const index_t*, const index_t*, int)) {
   for (int k = 0; k < planes; ++k) {
     index_t extent[run::max_rank], stride[run::max_rank], step[run::max_rank];
@@ -54,7 +55,8 @@ template <class X> void add_whole(tape& t, std::uint32_t id, const store<X>& fro
 template <class Y> struct addition_node final : tape_node {
   std::uint32_t sum, before, term;  // slots
   region in, from;
-  addition_node(std::uint32_t s, std::uint32_t b, std::uint32_t t, const region& i, const region& f) : sum(s), before(b), term(t), in(i), from(f) {}
+  addition_node(std::uint32_t s, std::uint32_t b, std::uint32_t t, const region& i, const region& f)
+      : sum(s), before(b), term(t), in(i), from(f) {}
   void backward(tape& t) override {
     adjoint_slot<Y>& s = t.at<Y>(sum);
     if (!s.live) return;
@@ -84,7 +86,8 @@ template <class X> TTENSOR_NOINLINE void add_to(store<X>& to, const region& at, 
       const std::uint64_t serial = term.slot()->tape_serial;
       if (sum.slot() && sum.slot()->tape_serial != serial) tapes::mixed_levels();
       tape& t = tape::find(serial);
-      const std::uint32_t before = sum.slot() ? sum.slot()->id : 0, id = before && !sum.slot().shared() ? before : t.new_slot<Y>(sum.size());
+      const std::uint32_t before = sum.slot() ? sum.slot()->id : 0,
+                          id = before && !sum.slot().shared() ? before : t.new_slot<Y>(sum.size());
       t.push<addition_node<Y>>(id, before, term.slot()->id, in, of);
       if (id != before) sum.set_slot(token_ref(serial, id));
     });
@@ -94,7 +97,9 @@ template <class X> TTENSOR_NOINLINE void add_to(store<X>& to, const region& at, 
 template <class X> void add_region(tape& t, std::uint32_t id, const region& at, const store<X>& from, const region& part) {
   adjoint_slot<X>& s = t.at<X>(id);
   index_t whole[run::max_rank];
-  const auto is_whole = [&](const region& r) { return r.offset == 0 && std::memcmp(whole, r.stride, sizeof(index_t) * static_cast<std::size_t>(at.rank)) == 0; };
+  const auto is_whole = [&](const region& r) {
+    return r.offset == 0 && std::memcmp(whole, r.stride, sizeof(index_t) * static_cast<std::size_t>(at.rank)) == 0;
+  };
   if (!s.live && row_major(whole, at.extent, at.rank, 0) == s.size && from.size() == s.size && is_whole(at) && is_whole(part)) {
     s.set(from.value());
   } else {

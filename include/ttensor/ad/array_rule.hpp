@@ -12,13 +12,16 @@ namespace ad {
 // ---- one kind off a leaf ---------------------------------------------------------------------------------------------
 template <class X, int R> leaf<X, R> value_leaf(const leaf<var<X>, R>& l) { return {l.data.value, l.map}; }
 template <class X, int N, int R> leaf<X, R> value_leaf(const leaf<dual<X, N>, R>& l) { return {l.data.value, l.map}; }
-template <class X, class W, int R> leaf<X, R + 1> value_leaf(const leaf<basic_batched<X, W>, R>& l) { return {l.data.inner, l.map.led_by(l.data.batch, l.data.size)}; }
+template <class X, class W, int R> leaf<X, R + 1> value_leaf(const leaf<basic_batched<X, W>, R>& l) {
+  return {l.data.inner, l.map.led_by(l.data.batch, l.data.size)};
+}
 /// The operand as the rule below the kind K sees it: its value if it has the kind, itself if it is older.
 template <class K, class S, int R> auto below(const leaf<S, R>& l) {
   if constexpr (depth_v<S> == depth_v<K> && is_differentiable_v<elem_t<S>>) return value_leaf(l);
   else return l;
 }
-template <class K, class L> inline constexpr bool has_kind_v = depth_v<typename L::scalar> == depth_v<K> && is_differentiable_v<elem_t<typename L::scalar>>;
+template <class K, class L> inline constexpr bool has_kind_v =
+    depth_v<typename L::scalar> == depth_v<K> && is_differentiable_v<elem_t<typename L::scalar>>;
 
 /// slot += g, where g has the shape of a leaf that lies in the slot by `map`; broadcast axes are summed.
 template <class X, int R, class G> void accumulate(tape& t, std::uint32_t id, const layout_map<R>& map, const G& g) {
@@ -74,7 +77,9 @@ template <class X, class Op, class Y, class... L> struct array_node final : tape
     adjoint_slot<X>& s = t.at<X>(out);
     if (!s.live) return;
     const leaf<X, rank_v<Y>> ct{s.adjoint.snap(), layout_map<rank_v<Y>>::row_major(y.map.extent)};
-    [&]<int... I>(std::integer_sequence<int, I...>) { (one<I>(t, ct), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      (one<I>(t, ct), ...);
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
     s.drop();
   }
   template <int I, class Ct> void one(tape& t, const Ct& ct) {
@@ -124,7 +129,8 @@ template <class X, int N> struct array_rule<dual<X, N>> {
     } else {
       store<dual<X, N>> s;
       const auto yl = y.as_leaf();
-      for (int k = 0; k < N; ++k) s.tangent_[k] = tangent(op, k, yl, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{}, a...);
+      for (int k = 0; k < N; ++k)
+        s.tangent_[k] = tangent(op, k, yl, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{}, a...);
       s.value_ = y.elements().alias();
       TTENSOR_DUAL_CALL(level_calls::met<K, K> calls; (calls.look(a), ...); calls.give(s);)
       return tensor<dual<X, N>, R>(static_cast<store<dual<X, N>>&&>(s), y.shape());
@@ -132,7 +138,8 @@ template <class X, int N> struct array_rule<dual<X, N>> {
   }
 
  private:
-  template <class Op, class Y, int... I, class... L> static store<X> tangent(const Op& op, int k, const Y& y, std::integer_sequence<int, I...>, const L&... a) {
+  template <class Op, class Y, int... I, class... L>
+  static store<X> tangent(const Op& op, int k, const Y& y, std::integer_sequence<int, I...>, const L&... a) {
     store<X> total;
     auto one = [&]<int J>(std::integral_constant<int, J>, const auto& l) {
       if constexpr (ad::has_kind_v<K, std::remove_cvref_t<decltype(l)>>) {
@@ -168,7 +175,8 @@ template <class X, class W> struct array_rule<basic_batched<X, W>> {
   template <class Q> static constexpr auto result() {
     using Whole = reelem_t<basic_batched<X, W>, double>;
     if constexpr (!is_differentiable_v<elem_t<Q>>) return std::type_identity<storage_scalar_t<reelem_t<Whole, elem_t<Q>>>>{};
-    else if constexpr (noted_v<basic_batched<X, W>> && kinds::is_suffix<inner_t<Whole>, Q>()) return std::type_identity<reelem_t<Whole, elem_t<Q>>>{};
+    else if constexpr (noted_v<basic_batched<X, W>> && kinds::is_suffix<inner_t<Whole>, Q>())
+      return std::type_identity<reelem_t<Whole, elem_t<Q>>>{};
     else return std::type_identity<batched<Q>>{};
   }
   template <class To, class Q> static store<To> elements(store<Q>& s) {

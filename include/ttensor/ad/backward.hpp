@@ -76,13 +76,15 @@ struct back_record {
 };
 
 /// to[stride . i] += from[step . i] over all i.
-template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t* stride, const char* values, const index_t* step, const index_t* extent, int rank) {
+template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t* stride, const char* values,
+                                                     const index_t* step, const index_t* extent, int rank) {
   T* to = reinterpret_cast<T*>(bytes);
   const T* from = reinterpret_cast<const T*>(values);
   const index_t n = rank > 0 ? extent[0] : 1, s = rank > 0 ? stride[0] : 0, f = rank > 0 ? step[0] : 0;
   if (rank > 1)
     for (index_t i = 0; i < n; ++i)
-      add_strided<T>(reinterpret_cast<char*>(to + i * s), stride + 1, reinterpret_cast<const char*>(from + i * f), step + 1, extent + 1, rank - 1);
+      add_strided<T>(reinterpret_cast<char*>(to + i * s), stride + 1, reinterpret_cast<const char*>(from + i * f),
+                     step + 1, extent + 1, rank - 1);
   else if (s == 1 && f == 1)
     run::back_detail::add<T>(bytes, values, n);
   else
@@ -93,8 +95,9 @@ index_t row_major(index_t* stride, const index_t* extent, int rank, int skip);
 /// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
 /// `to`: the slots that the targets are added to, null for a leaf that is on no tape. `sum`: where a value kernel adds. Plain: for tapes of numbers,
 /// a fifth less code, so that files which differentiate nothing else compile no more.
-template <bool Plain>
-TTENSOR_NOINLINE void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum);
+template <bool Plain> TTENSOR_NOINLINE void run_back(const back_layout& l, const back_record& r,
+                                                     slot_base* const* cotangent, const index_t* out_stride,
+                                                     slot_base* const* to, void* sum);
 template <class X> inline constexpr bool has_plain_adjoints_v = planes_v<X> == 1 && batch_levels_v<X> == 0;
 
 struct leaf_axes {
@@ -128,9 +131,13 @@ struct leaf_noter {
  private:
   template <int R> struct own {  // axes of the leaf itself
     leaf_noter& n;
-    void scalar(const auto& v) const { n.target(v.active() ? v.serial() : 0, {0, v.active() ? v.ref() : adjoint_ref{}, 0}, {nullptr, nullptr, 0, 0}); }
+    void scalar(const auto& v) const {
+      n.target(v.active() ? v.serial() : 0, {0, v.active() ? v.ref() : adjoint_ref{}, 0}, {nullptr, nullptr, 0, 0});
+    }
     template <int Q> void array(token_ptr slot, const layout_map<Q>& m) const {  // batch axes outside the tape lead the map
-      if (slot) n.target(slot->tape_serial, {slot->id, {}, m.offset}, leaf_axes{m.extent.v, m.stride.v, Q, Q - R}), n.written = slot->written ? slot.t : n.written;
+      if (slot)
+        n.target(slot->tape_serial, {slot->id, {}, m.offset}, leaf_axes{m.extent.v, m.stride.v, Q, Q - R}),
+            n.written = slot->written ? slot.t : n.written;
       else n.target(0, {}, {nullptr, nullptr, 0, 0});
     }
   };
@@ -155,7 +162,8 @@ TTENSOR_BODY index_t row_major(index_t* stride, const index_t* extent, int rank,
 }
 namespace back_detail {
 /// An adjoint as a plane of the loop over `x`: its batch axes lead, `stride` says how the others lie in it.
-TTENSOR_NOINLINE inline void connect(run::nest_plane& n, const adjoint_plane& a, index_t offset, const index_t* stride, const index_t* x, int levels, int rank) {
+TTENSOR_NOINLINE inline void connect(run::nest_plane& n, const adjoint_plane& a, index_t offset, const index_t* stride,
+                                     const index_t* x, int levels, int rank) {
   n.ptr = a.ptr + offset * n.bytes;
   for (int d = 0; d < levels; ++d) n.stride[d] = a.extent[d] == 1 ? 0 : a.stride[d];
   for (int d = levels; d < rank; ++d) n.stride[d] = x[d] == 1 ? 0 : stride[d];
@@ -165,7 +173,8 @@ TTENSOR_INLINE bool equal(const index_t* a, const index_t* b, int from, int to) 
   return from == to;
 }
 /// Planes of an adjoint of inner_size elements over the batch axes of `x`, in memory of its own: from `first` on, or in new memory. Returns where it begins.
-TTENSOR_NOINLINE inline char* own_planes(adjoint_plane* part, int count, arena& memory, const index_t* x, int levels, index_t inner_size, int bytes, bool zeros, char* first) {
+TTENSOR_NOINLINE inline char* own_planes(adjoint_plane* part, int count, arena& memory, const index_t* x, int levels,
+                                         index_t inner_size, int bytes, bool zeros, char* first) {
   const index_t size = row_major(part->stride, x, levels, 0) * inner_size * bytes;
   if (!first) {
     first = memory.bytes(static_cast<std::size_t>(size * count));
@@ -193,7 +202,8 @@ TTENSOR_NOINLINE inline bool is_mapped_beyond(slot_base& to, adjoint_plane* part
 }
 /// Whether rows along axis `inner` are so short that overlapping targets are better formed apart, so that another axis takes their place (below 16: a
 /// Laplacian of 14 x 14 takes the same either way, of 28 x 28 1.8 times as long apart); not where every plane walks them as one with the axis before.
-TTENSOR_NOINLINE inline bool forms_apart(const back_layout& l, const back_record& r, const index_t* out_stride, const index_t* x, int inner) {
+TTENSOR_NOINLINE inline bool forms_apart(const back_layout& l, const back_record& r, const index_t* out_stride,
+                                         const index_t* x, int inner) {
   if (run::longer_axis(x, inner, l.lanes, 16) < 0) return false;
   int outer = inner - 1;
   while (outer > 0 && x[outer] == 1) --outer;
@@ -204,7 +214,8 @@ TTENSOR_NOINLINE inline bool forms_apart(const back_layout& l, const back_record
   return !all;
 }
 }  // namespace back_detail
-template <bool Plain> void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, slot_base* const* to, void* sum) {
+template <bool Plain> void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent,
+                                    const index_t* out_stride, slot_base* const* to, void* sum) {
   alignas(64) static constexpr char zeros[256]{};
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];
@@ -263,7 +274,9 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& r, 
     if (!to[g]) continue;
     const index_t* walk = r.target_stride + g * rank;
     index_t offset = r.target[g].offset, own[run::max_rank];
-    bool fresh = !to[g]->live && to[g]->size == inner_size && offset == 0 && back_detail::equal(walk, whole, levels, rank), overlaps = false;
+    bool fresh =
+             !to[g]->live && to[g]->size == inner_size && offset == 0 && back_detail::equal(walk, whole, levels, rank),
+         overlaps = false;
     int twin = -1;  // a target before this one at the same place
     for (int o = 0; o < l.targets; ++o)
       if (o != g && to[o] == to[g]) {
@@ -272,8 +285,9 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& r, 
         if (same && o < g && twin < 0) twin = o;
       }
     // one element an example: the loop runs over examples, whose places must differ by one too. Short rows that overlap may not be turned where they are.
-    const bool direct = (rank == levels || (x[inner] == 1 ? levels == 0 || to[g]->size == 1 : walk[inner] == 0 || walk[inner] == 1)) && !(overlaps && apart) &&
-                        !(levels > 0 && back_detail::is_mapped_beyond(*to[g], part, px, x, levels));
+    const bool direct =
+        (rank == levels || (x[inner] == 1 ? levels == 0 || to[g]->size == 1 : walk[inner] == 0 || walk[inner] == 1)) &&
+        !(overlaps && apart) && !(levels > 0 && back_detail::is_mapped_beyond(*to[g], part, px, x, levels));
     if (direct) {
       s.overlapping = s.overlapping || overlaps;
       fresh = fresh && !overlaps;
@@ -284,7 +298,8 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& r, 
       back_detail::walked(reach, walk, x, rank, levels);
       const index_t size = row_major(own, reach, rank, levels);
       fresh = size == inner_size && twin < 0;
-      formed[g] = back_detail::own_planes(part, px, memory, x, levels, size, l.bytes[first], size != inner_size, twin < 0 ? nullptr : formed[twin]);
+      formed[g] = back_detail::own_planes(part, px, memory, x, levels, size, l.bytes[first], size != inner_size,
+                                          twin < 0 ? nullptr : formed[twin]);
       offset = 0;
       walk = own;
     }

@@ -41,7 +41,8 @@ template <class T, class W> class store<basic_batched<T, W>> {
   using S = basic_batched<T, W>;
   static constexpr int levels = batch_levels_v<S>;
   store() = default;
-  store(store<T> inner, index_t batch, index_t size, const level_call& call = {}) : cell_(new cell{static_cast<store<T>&&>(inner), batch, size, 1, call}) {}
+  store(store<T> inner, index_t batch, index_t size, const level_call& call = {})
+      : cell_(new cell{static_cast<store<T>&&>(inner), batch, size, 1, call}) {}
   static store make(index_t n, const dims<levels>& b = ones<levels>()) {
     dims<levels - 1> older{};
     for (int d = 0; d < levels - 1; ++d) older[d] = b[d];
@@ -137,12 +138,15 @@ template <class To, class S> store<To> with_note(const store<S>& s) {
 template <class T, class W> struct basic_batched {
   basic_batched() : basic_batched(T(0)) {}
   /// The same for every example.
-  template <class U> requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, basic_batched>) basic_batched(const U& c)
-      : elements_(store<T>::make(1), 1, 1) {
+  template <class U>
+  requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, basic_batched>)
+  basic_batched(const U& c) : elements_(store<T>::make(1), 1, 1) {
     elements_.inner().set(0, T(c));
   }
   /// An integer or mask that says its levels otherwise.
-  template <class U, class V> requires(std::is_same_v<kinds::unnoted_t<basic_batched<U, V>>, kinds::unnoted_t<basic_batched>> && !std::is_same_v<basic_batched<U, V>, basic_batched>)
+  template <class U, class V>
+  requires(std::is_same_v<kinds::unnoted_t<basic_batched<U, V>>, kinds::unnoted_t<basic_batched>> &&
+           !std::is_same_v<basic_batched<U, V>, basic_batched>)
   basic_batched(const basic_batched<U, V>& o) : elements_(with_note<basic_batched>(o.elements())) {}
   explicit basic_batched(store<basic_batched> s) : elements_(static_cast<store<basic_batched>&&>(s)) {}
   basic_batched(const basic_batched&) = default;  // copies share the elements until one is written
@@ -150,11 +154,14 @@ template <class T, class W> struct basic_batched {
   basic_batched& operator=(const basic_batched&) = default;
   template <class U> void operator=(const probe<U>& p) & { static_cast<void>(probe<basic_batched>(p)); }  // refuses what has no place here
   template <class V> void operator=(const V&) const&& {
-    static_assert(sizeof(V) == 0, "ttensor: x(i) at a mapped position i is read only; where(arange<int>(n) == i, value, x) is x with another element there");
+    static_assert(
+        sizeof(V) == 0,
+        "ttensor: x(i) at a mapped position i is read only; where(arange<int>(n) == i, value, x) is x with another element there");
   }
   template <class B> requires std::is_same_v<B, bool> operator B() const {
-    static_assert(!std::is_same_v<B, bool>,
-                  "ttensor: a condition on a batched value has one answer per example; use where(condition, a, b) or cond(condition, f, g, x...)");
+    static_assert(
+        !std::is_same_v<B, bool>,
+        "ttensor: a condition on a batched value has one answer per example; use where(condition, a, b) or cond(condition, f, g, x...)");
     return false;
   }
   const store<basic_batched>& elements() const { return elements_; }
@@ -166,7 +173,8 @@ template <class T, class W> struct basic_batched {
   leaf<basic_batched, 0> as_leaf() const { return {elements_.snap(), {0, {}, {}}}; }
   template <class F> void planes(F&& f) const {
     constexpr int levels = batch_levels_v<basic_batched>;
-    elements_.snap().planes([&]<class U, int B>(std::type_identity<U> t, const U* base, const dims<B>& be, const dims<B>& bs, mem::block* holder) {
+    elements_.snap().planes([&]<class U, int B>(std::type_identity<U> t, const U* base, const dims<B>& be,
+                                                const dims<B>& bs, mem::block* holder) {
       static_assert(B == levels);
       f(t, plane<B>{base, be, bs, holder});
     });

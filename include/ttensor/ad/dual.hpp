@@ -32,7 +32,8 @@ template <class T, int N> struct dual : dual_detail::members<T, N> {
   TTENSOR_HD constexpr dual(const T& v, const T& t) requires(N == 1) : base{v, t} {}
   TTENSOR_HD constexpr dual(const T& v, const array<T, N>& t) requires(N > 1) : base{v, t} {}
   /// A constant: numbers and values of older levels have tangent 0.
-  template <class U> requires((any_scalar<U> || is_pack_v<U>) && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, dual>)
+  template <class U> requires((any_scalar<U> || is_pack_v<U>) && std::is_convertible_v<U, T> &&
+                              !std::is_same_v<std::remove_cvref_t<U>, dual>)
   TTENSOR_HD constexpr dual(const U& c) : base{} {
     if constexpr (cpp_number<U>) this->value = T(static_cast<lane_t<elem_t<T>>>(c));
     else this->value = T(c);
@@ -86,7 +87,8 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
       TTENSOR_DUAL_CALL(r.call = call;)
       static_for<N>([&](auto k) {
         r.tangent_at(k) = [&]<int... I>(std::integer_sequence<int, I...>) {
-          return sum<Op, Y>(k, p, bundle<const A&...>{{{a}...}}, int_list<>{}, int_list<(is_active<A, std::remove_cvref_t<decltype(at<I>(p))>>() ? I : -1)...>{});
+          return sum<Op, Y>(k, p, bundle<const A&...>{{{a}...}}, int_list<>{},
+                            int_list<(is_active<A, std::remove_cvref_t<decltype(at<I>(p))>>() ? I : -1)...>{});
         }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
       });
       return r;
@@ -103,7 +105,8 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
     return c;
   })
   template <class A, class P> static constexpr bool is_active() { return is_ours<A> && !std::is_same_v<P, no_partial>; }
-  template <class Op, int I, class K, class P, class As> TTENSOR_HD TTENSOR_INLINE static constexpr auto term(K k, const P& p, const As& a) {
+  template <class Op, int I, class K, class P, class As>
+  TTENSOR_HD TTENSOR_INLINE static constexpr auto term(K k, const P& p, const As& a) {
     return sweeping::forward_term<Op>(at<I>(a).tangent_at(k), at<I>(p));
   }
   // sum over the active operands, left to right

@@ -67,7 +67,9 @@ template <class X> TTENSOR_NOINLINE slot_base* unwrap(loose_slots& slots, slot_b
   using W = untaped_t<X>;
   return &slots.make<W>(g.size, store<W>::over(untape(static_cast<adjoint_slot<X>&>(g).adjoint.snap()), g.size));
 }
-template <class X> TTENSOR_NOINLINE void number(tape& t, slot_base& g, std::uint32_t* id) { give_slots(t, static_cast<adjoint_slot<X>&>(g).adjoint, id); }
+template <class X> TTENSOR_NOINLINE void number(tape& t, slot_base& g, std::uint32_t* id) {
+  give_slots(t, static_cast<adjoint_slot<X>&>(g).adjoint, id);
+}
 template <class X, bool Scalar> TTENSOR_NOINLINE void add(tape& t, slot_base& g, const gradient_parts& p, int k) {
   const store<X>& from = static_cast<adjoint_slot<X>&>(g).adjoint;
   const back_target& to = p.part[k].target;
@@ -105,11 +107,12 @@ template <class S, int R, class Prog, class... L, class X> struct gradient_table
 };
 
 /// Runs a backward loop into arrays of their own, to which the targets of the record are changed.
-template <bool Plain>
-TTENSOR_NOINLINE void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots);
+template <bool Plain> TTENSOR_NOINLINE void run_apart(const back_layout& l, const back_record& r,
+                                                      slot_base* const* cotangent, const index_t* out_stride,
+                                                      const gradient_parts& p, loose_slots& slots);
 #if defined(TTENSOR_BODY)
-template <bool Plain>
-void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride, const gradient_parts& p, loose_slots& slots) {
+template <bool Plain> void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent,
+                                     const index_t* out_stride, const gradient_parts& p, loose_slots& slots) {
   slot_base* to[run::max_planes];
   for (int k = 0; k < p.count; ++k) {
     gradient_part& g = p.part[k];
@@ -119,8 +122,9 @@ void run_apart(const back_layout& l, const back_record& r, slot_base* const* cot
     for (int d = 0; d < p.full; ++d) stride[d] = walk[d], extent[d] = d >= p.inner && walk[d] != 0 ? r.extent[d] : 1;
     for (int o = 0; o < k && g.same < 0 && g.taped; ++o) {
       const gradient_part& e = p.part[o];
-      if (e.taped && e.same < 0 && e.target.id == g.target.id && e.target.scalar.bits == g.target.scalar.bits && e.target.offset == g.target.offset &&
-          back_detail::equal(p.stride + o * p.full, stride, 0, p.full) && back_detail::equal(p.extent + o * p.full, extent, 0, p.full))
+      if (e.taped && e.same < 0 && e.target.id == g.target.id && e.target.scalar.bits == g.target.scalar.bits &&
+          e.target.offset == g.target.offset && back_detail::equal(p.stride + o * p.full, stride, 0, p.full) &&
+          back_detail::equal(p.extent + o * p.full, extent, 0, p.full))
         g.same = o;
     }
     p.slot[k] = to[k] = nullptr;

@@ -69,24 +69,30 @@ template <class X> struct without_older<var<X>> { using type = var<untaped_t<X>>
 template <class T, int N> struct without_older<dual<T, N>> { using type = dual<without_older_t<T>, N>; };
 template <class T> struct without_older<batched<T>> { using type = batched<without_older_t<T>>; };
 struct value_of_older {
-  template <class X, bool O> snapshot<var<untaped_t<X>>, O> operator()(const snapshot<var<X>, O>& s) const { return {untape(s.value), s.slot}; }
+  template <class X, bool O> snapshot<var<untaped_t<X>>, O> operator()(const snapshot<var<X>, O>& s) const {
+    return {untape(s.value), s.slot};
+  }
   template <class X> var<untaped_t<X>> operator()(const var<X>& v) const { return {untape(v.value()), v.serial(), v.ref(), false}; }
 };
 template <class L> const L& drop_older_leaf(const L& l) { return l; }  // of numbers
 template <class S, int R> auto drop_older_leaf(const leaf<S, R, false>& l) {
-  if constexpr (can_carry<leaf<S, R>>()) return leaf<without_older_t<S>, R, false>{on_taped<without_older_t<S>>(l.data, value_of_older{}), l.map};
+  if constexpr (can_carry<leaf<S, R>>())
+    return leaf<without_older_t<S>, R, false>{on_taped<without_older_t<S>>(l.data, value_of_older{}), l.map};
   else return l;
 }
 template <class S> auto drop_older_leaf(const scalar_leaf<S>& l) {
-  if constexpr (can_carry<scalar_leaf<S>>()) return scalar_leaf<without_older_t<S>>{on_taped<without_older_t<S>>(l.value, value_of_older{})};
+  if constexpr (can_carry<scalar_leaf<S>>())
+    return scalar_leaf<without_older_t<S>>{on_taped<without_older_t<S>>(l.value, value_of_older{})};
   else return l;
 }
 template <class V, class U, bool Constant> auto drop_older_leaf(const lifted_leaf<V, U, Constant>& l) {
   return l.template with<Constant>([](const auto& part) { return drop_older_leaf(part); });
 }
 /// The statement of scalar Z with other leaves: f of each.
-template <class Z, class S, int R, class Prog, class... L, class Fn> auto same_program(const flat_statement<S, R, Prog, L...>& e, const Fn& f) {
-  return flat_statement<Z, R, Prog, std::remove_cvref_t<decltype(f(std::declval<const L&>()))>...>{spread([&](const L&... l) { return make_bundle(f(l)...); }, e.loads)};
+template <class Z, class S, int R, class Prog, class... L, class Fn>
+auto same_program(const flat_statement<S, R, Prog, L...>& e, const Fn& f) {
+  return flat_statement<Z, R, Prog, std::remove_cvref_t<decltype(f(std::declval<const L&>()))>...>{
+      spread([&](const L&... l) { return make_bundle(f(l)...); }, e.loads)};
 }
 
 /// An array of scalars S out of what next() gives for its taped planes, in plane order: arrays of var<X> if Keep, else of X.
@@ -126,7 +132,9 @@ template <class P, class S, int R> auto with_kinds_of(const leaf<S, R, false>& l
 /// A scalar gets the duals only: to map it is to write it into an array, which its tape would have to record.
 template <class P, class S> struct with_duals { using type = S; };
 template <class P, class S> using with_duals_t = typename with_duals<P, S>::type;
-template <class T, int N, class S> requires(depth_v<T> >= depth_v<S>) struct with_duals<dual<T, N>, S> { using type = dual<with_duals_t<T, S>, N>; };
+template <class T, int N, class S> requires(depth_v<T> >= depth_v<S>) struct with_duals<dual<T, N>, S> {
+  using type = dual<with_duals_t<T, S>, N>;
+};
 template <class T, class S> requires(depth_v<T> >= depth_v<S>) struct with_duals<batched<T>, S> : with_duals<T, S> {};
 template <class P, class S> auto with_kinds_of(const scalar_leaf<S>& l) {
   using Q = with_duals_t<reelem_t<P, elem_t<S>>, S>;

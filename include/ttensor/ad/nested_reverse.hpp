@@ -16,7 +16,8 @@ template <class S, bool Seeded, class F> struct gradient_node;
 /// The gradients of `e` for cotangents (null: zero) of its result. On every tape older than the newest of S they are recorded
 /// as one node. Seeded: the cotangents are constants.
 template <class S, bool Seeded, class F, int Full>
-void differentiate(const F& e, const dims<Full>& extent, slot_base* const* cotangent, const index_t* out_stride, gradient_parts p, loose_slots& slots) {
+void differentiate(const F& e, const dims<Full>& extent, slot_base* const* cotangent, const index_t* out_stride,
+                   gradient_parts p, loose_slots& slots) {
   using X = taped_t<S>;
   p.ops = gradient_table<F, X>::ops.v;
   if constexpr (!has_var_v<X>) {
@@ -26,7 +27,9 @@ void differentiate(const F& e, const dims<Full>& extent, slot_base* const* cotan
     constexpr int vars = taped<S>::vars;
     slot_base* below[vars];
     for (int k = 0; k < vars; ++k) below[k] = cotangent[k] ? nested_detail::unwrap<X>(slots, *cotangent[k]) : nullptr;
-    differentiate<without_older_t<S>, Seeded>(same_program<without_older_t<S>>(e, [](const auto& l) { return drop_older_leaf(l); }), extent, below, out_stride, p, slots);
+    differentiate<without_older_t<S>, Seeded>(
+        same_program<without_older_t<S>>(e, [](const auto& l) { return drop_older_leaf(l); }), extent, below,
+        out_stride, p, slots);
     for (int k = 0; k < p.count; ++k)
       if (p.slot[k]) p.slot[k] = p.ops[k]->wrap(slots, *p.slot[k]);
     gradient_node<S, Seeded, F>::record(e, extent, cotangent, out_stride, p);
@@ -64,14 +67,17 @@ template <int Root, class... Ins, int K> struct times_cotangent<program<Root, In
 };
 /// The gradients of a statement as a function of its operands and cotangents. S: scalars of the statement, with its own tape outermost
 /// but for duals and batches; the node is on the next one.
-template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_node<S, Seeded, flat_statement<S, R, Prog, L...>> final : tape_node {
+template <class S, bool Seeded, int R, class Prog, class... L>
+struct gradient_node<S, Seeded, flat_statement<S, R, Prog, L...>> final : tape_node {
   using Statement = flat_statement<S, R, Prog, L...>;
   using Inside = taped_t<S>;   // what is inside the statement's tape
   using Below = untaped_t<S>;  // S without that tape: scalars of the operands and of the cotangent here
   using table = gradient_table<Statement, Inside>;
   static constexpr int count = table::count;
   static constexpr int levels = batch_levels_v<S>, full = levels + R, inner = batch_levels_v<Inside>, vars = taped<Inside>::vars;
-  static_assert(of_one_elem<Inside, true>(type_list<L...>{}), "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
+  static_assert(
+      of_one_elem<Inside, true>(type_list<L...>{}),
+      "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
   template <class Leaf> static auto base(const Leaf& l) {
     if constexpr (can_carry<Leaf>()) return with_kinds_of<Below>(untape_leaf(l));
     else return l;
@@ -87,13 +93,17 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
     for (int k = 0; k < count; ++k) parts.part[k] = p.part[k];
     for (int k = 0; k < count * full; ++k) parts.extent[k] = p.extent[k];
   }
-  static void record(const Statement& e, const dims<full>& extent, slot_base* const* ct, const index_t* out_stride, const gradient_parts& p) {
+  static void record(const Statement& e, const dims<full>& extent, slot_base* const* ct, const index_t* out_stride,
+                     const gradient_parts& p) {
     leaf<Below, R, false> c{};
     if constexpr (!Seeded) {
       index_t one[full + 1];
       for (int d = 0; d < full; ++d) one[d] = d >= levels && out_stride[d] == 0 ? 1 : extent[d];
       int q = taped<S>::vars;  // planes of duals outside the tape in reverse order (run/back.hpp)
-      auto next = [&] { return ct[--q] ? static_cast<adjoint_slot<Inside>*>(ct[q])->adjoint.snap().borrowed() : snapshot<Inside, false>{}; };
+      auto next = [&] {
+        return ct[--q] ? static_cast<adjoint_slot<Inside>*>(ct[q])->adjoint.snap().borrowed()
+                       : snapshot<Inside, false>{};
+      };
       c.data = of_planes<S, false>(next, [&](int) { return one; }, full);
       for (int d = 0; d < R; ++d) c.map.extent[d] = extent[levels + d], c.map.stride[d] = out_stride[levels + d];
     }
@@ -138,7 +148,10 @@ template <class S, bool Seeded, int R, class Prog, class... L> struct gradient_n
     const dims<full> none{};
     pull<typename E::scalar, true>(t, e, x, ct, none.v);
   }
-  template <class Scalar, class Program, class... Leaf> static flat_statement<Scalar, R, Program, Leaf...> statement(const Leaf&... l) { return {make_bundle(l...)}; }
+  template <class Scalar, class Program, class... Leaf>
+  static flat_statement<Scalar, R, Program, Leaf...> statement(const Leaf&... l) {
+    return {make_bundle(l...)};
+  }
   static constexpr int first(int leaf) {  // of its gradients
     const int n[] = {taped_vars<L>()...};
     int k = 0;
@@ -188,7 +201,9 @@ template <class S, int R, class Prog, class... L> struct nested_node<S, flat_sta
   dims<full> extent, out_stride;
   std::uint32_t out[vars];
   template <class E> nested_node(const E& statement, const dims<full>& x, const dims<full>& os)
-      : e(taken(statement, leaves_of_t<E>{}, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{})), extent(x), out_stride(os) {}
+      : e(taken(statement, leaves_of_t<E>{}, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{})),
+        extent(x),
+        out_stride(os) {}
   void backward(tape& t) override {
     slot_base* ct[vars];
     if (!live_slots(t, out, vars, ct)) return;
@@ -197,7 +212,8 @@ template <class S, int R, class Prog, class... L> struct nested_node<S, flat_sta
   }
 
  private:
-  template <class E, class... A, int... I> static flat_statement<S, R, Prog, L...> taken(const E& statement, type_list<A...>, std::integer_sequence<int, I...>) {
+  template <class E, class... A, int... I>
+  static flat_statement<S, R, Prog, L...> taken(const E& statement, type_list<A...>, std::integer_sequence<int, I...>) {
     const void* leaf[sizeof...(A) + 1];
     int k = 0;
     statement.leaves([&](const auto& l) { leaf[k++] = &l; });
@@ -206,7 +222,9 @@ template <class S, int R, class Prog, class... L> struct nested_node<S, flat_sta
 };
 template <class S, class E, class List> struct nested_node_type;
 template <class S, class E, class... L> struct nested_node_type<S, E, type_list<L...>> {
-  using type = nested_node<S, flat_statement<S, E::rank, program_of<E>, std::remove_cvref_t<decltype(expr::keeping(std::declval<const L&>()))>...>>;
+  using type =
+      nested_node<S, flat_statement<S, E::rank, program_of<E>,
+                                    std::remove_cvref_t<decltype(expr::keeping(std::declval<const L&>()))>...>>;
 };
 template <class S, class E> struct nested_node_of : nested_node_type<S, E, leaves_of_t<E>> {};
 

@@ -18,7 +18,8 @@ template <class S, class E, bool Value = false> struct statement_record {
   using prog = program_of<E>;
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    using kernel = run::back_kernel<prog, active, core_t<S>, vars, Value, type_list<typename target_of<L, X>::type...>, eval_detail::leaf_core<L>...>;
+    using kernel = run::back_kernel<prog, active, core_t<S>, vars, Value, type_list<typename target_of<L, X>::type...>,
+                                    eval_detail::leaf_core<L>...>;
     using table = run::plane_table<eval_detail::leaf_core<L>...>;
     static constexpr int target_count = (taped_vars<L>() + ... + 0);
     static constexpr auto first_planes() {
@@ -53,8 +54,10 @@ template <class S, class E, bool Value = false> struct statement_record {
   static constexpr int value_planes = info::table::count, target_count = info::target_count;
   static constexpr auto target_plane = info::first_planes();
   static constexpr auto adders = info::adders();
-  static constexpr back_layout layout{kernel::launch, full, inner_levels, kernel::planes, kernel::N, vars, planes_v<X>, value_planes, target_count, kernel::bytes.v,
-                                      target_plane.v, adders.v, &kernel::sums, full == 1 && !run::has_threads ? run::run_line_sum : run::run_nest_sum, kernel::cost, Value};
+  static constexpr back_layout layout{
+      kernel::launch, full, inner_levels, kernel::planes, kernel::N, vars, planes_v<X>, value_planes, target_count,
+      kernel::bytes.v, target_plane.v, adders.v, &kernel::sums,
+      full == 1 && !run::has_threads ? run::run_line_sum : run::run_nest_sum, kernel::cost, Value};
   index_t extent[full + 1], value_stride[value_planes * full + 1], target_stride[target_count * full + 1];
   saved_value value[value_planes + 1];
   struct nothing {
@@ -88,7 +91,8 @@ TTENSOR_BODY bool live_slots(tape& t, const std::uint32_t* out, int n, slot_base
 }
 #endif
 /// The scalar targets of a statement are added to slots of one element first.
-template <class X> TTENSOR_NOINLINE void add_gradients(tape& t, const back_layout& l, const back_record& r, slot_base* const* cotangent, const index_t* out_stride) {
+template <class X> TTENSOR_NOINLINE void add_gradients(tape& t, const back_layout& l, const back_record& r,
+                                                       slot_base* const* cotangent, const index_t* out_stride) {
   slot_base* to[run::max_planes];
   to[0] = nullptr;  // for the compiler: a statement has targets
   growing<adjoint_slot<X>> scalars;
@@ -106,7 +110,8 @@ template <class X> TTENSOR_NOINLINE void add_gradients(tape& t, const back_layou
   for (int g = 0; k < scalars.size(); ++g)
     if (to[g] && r.target[g].id == 0) add_adjoint<X>(t, r.target[g].scalar, scalars[k++].adjoint.get(0));
 }
-template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l, const back_record& r, const std::uint32_t* out, const index_t* out_stride) {
+template <class X> TTENSOR_NOINLINE void run_node(tape& t, const back_layout& l, const back_record& r,
+                                                  const std::uint32_t* out, const index_t* out_stride) {
   slot_base* cotangent[run::max_planes];
   if (!live_slots(t, out, l.vars, cotangent)) return;
   add_gradients<X>(t, l, r, cotangent, out_stride);
@@ -189,7 +194,8 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
   template <class E> static void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) { out.adopt(evaluate(e, shape)); }
   template <int R, class E> static void assign_region(store<S>& out, const layout_map<R>& m, const E& e) { write(out, m, of_region(m, e)); }
   /// The same of an expression that is used up: where it reads `out`, that can then be written without a copy of its other elements.
-  template <int R, class E> static void assign_region_last(store<S>& out, const layout_map<R>& m, E& e) requires requires { ad::give_up(e); } {
+  template <int R, class E> static void assign_region_last(store<S>& out, const layout_map<R>& m, E& e)
+      requires requires { ad::give_up(e); } {
     store<S> y = of_region(m, expr::tree(e));
     ad::give_up(e);
     write(out, m, static_cast<store<S>&&>(y));
@@ -212,10 +218,14 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
     out.require_batch(y.batch());
     y.require_batch(out.batch());
     const auto whole = layout_map<R>::row_major(m.extent);
-    ad::each_pair(out, m, y, whole, []<int Q>(store<var<X>>& to, const layout_map<Q>& at, const store<var<X>>& from, const layout_map<Q>& part) {
-      move_adjoints(to, at, from.slot());
-      if constexpr (has_var_v<X>) statement_rule<X>::assign_region(to.values(), at, leaf<X, Q>{from.values().snap(), part});  // recorded on older tapes
-    });
+    ad::each_pair(
+        out, m, y, whole,
+        []<int Q>(store<var<X>>& to, const layout_map<Q>& at, const store<var<X>>& from, const layout_map<Q>& part) {
+          move_adjoints(to, at, from.slot());
+          if constexpr (has_var_v<X>)
+            statement_rule<X>::assign_region(to.values(), at,
+                                             leaf<X, Q>{from.values().snap(), part});  // recorded on older tapes
+        });
     if constexpr (!has_var_v<X>) eval_detail::run_region_values<S>(out, m, leaf<S, R>{y.snap(), whole});
   }
   template <int Q> static void move_adjoints(store<var<X>>& to, const layout_map<Q>& at, const token_ref& from) {
@@ -242,7 +252,8 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
   template <bool Columns, class E> static store<Q> evaluate(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     using X = ad::taped_t<S>;
     if constexpr (ad::needs_raising_v<E, X>) return evaluate<Columns>(ad::raised<X>(e), shape, set);
-    else if constexpr (!ad::of_one_elem<X, true>(leaves_of_t<E>{})) return evaluate<Columns>(ad::on_leaves<ad::of_other_element<X>>::of(e), shape, set);
+    else if constexpr (!ad::of_one_elem<X, true>(leaves_of_t<E>{}))
+      return evaluate<Columns>(ad::on_leaves<ad::of_other_element<X>>::of(e), shape, set);
     else return recorded<Columns>(e, shape, set);
   }
 
@@ -252,14 +263,17 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
     constexpr bool together = [] {
       constexpr bool plain = std::is_same_v<X, double> || std::is_same_v<X, float>;
       // of one element type: what is kept is added to the adjoints of the leaves as it is
-      if constexpr (plain && !Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q> && ad::of_one_elem<X>(leaves_of_t<E>{})) return any_function(program_of<E>{});
+      if constexpr (plain && !Columns && std::is_same_v<S, var<X>> && std::is_same_v<S, Q> &&
+                    ad::of_one_elem<X>(leaves_of_t<E>{}))
+        return any_function(program_of<E>{});
       else return false;
     }();
     if constexpr (together) {
       return value_and_gradient<X>(e, shape);
     } else {
       store<Q> y;
-      if constexpr (has_var_v<X>) y = ad::retape<Q>(sum_rule<ad::untaped_t<S>>::template evaluate<Columns>(ad::untape_expression(e), shape, set));
+      if constexpr (has_var_v<X>)
+        y = ad::retape<Q>(sum_rule<ad::untaped_t<S>>::template evaluate<Columns>(ad::untape_expression(e), shape, set));
       else y = evaluate_reduction<sum_op, Columns, S>(e, shape, set);
       if constexpr (is_differentiable_v<elem_t<S>>) {
         const auto extent = ad::iteration_extent<S>(e, shape);

@@ -14,7 +14,9 @@ namespace ad {
 template <class X> TTENSOR_NOINLINE void scale(X* to, const X* from, index_t n, X by, bool add) {
   constexpr int N = native_width_v<X>;
   index_t i = 0;
-  auto one = [&]<class V>(const V& v, const V& old) { return add ? apply<add_op>(old, apply<absorb_op>(V(by), v)) : apply<absorb_op>(V(by), v); };
+  auto one = [&]<class V>(const V& v, const V& old) {
+    return add ? apply<add_op>(old, apply<absorb_op>(V(by), v)) : apply<absorb_op>(V(by), v);
+  };
   for (; i + N <= n; i += N) store_as(one(load_as<pack<X, N>>(from + i), load_as<pack<X, N>>(to + i)), to + i);
   for (; i < n; ++i) to[i] = one(from[i], to[i]);
 }

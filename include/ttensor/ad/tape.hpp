@@ -273,14 +273,19 @@ TTENSOR_NOINLINE inline bool holds_younger_address(const tape& t, const void* ob
 #if defined(TTENSOR_BODY)
 namespace tapes {
 TTENSOR_BODY void not_live() {
-  raise<level_error>("[var] a value of a transform that has ended, of another thread, or that was moved from, was used in a recorded operation; return it from the "
-                     "transformed function, or take stop_gradient of it first [TT-L02]");
+  raise<level_error>(
+      "[var] a value of a transform that has ended, of another thread, or that was moved from, was used in a recorded operation; return it from the "
+      "transformed function, or take stop_gradient of it first [TT-L02]");
 }
 TTENSOR_BODY void mixed_levels() {
-  raise<level_error>("[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see, or kept a value of one that has ended; "
-                     "pass closing_over(x...) to the inner transform, return what is kept [TT-L03]");
+  raise<level_error>(
+      "[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see, or kept a value of one that has ended; "
+      "pass closing_over(x...) to the inner transform, return what is kept [TT-L03]");
 }
-TTENSOR_BODY void full() { raise<error>("[var] more than 134 million statements of arrays in one recording; wrap parts of the function in checkpoint [TT-E02]"); }
+TTENSOR_BODY void full() {
+  raise<error>(
+      "[var] more than 134 million statements of arrays in one recording; wrap parts of the function in checkpoint [TT-E02]");
+}
 }  // namespace tapes
 TTENSOR_BODY tape::tape() { record(true); }
 TTENSOR_BODY tape::~tape() {
@@ -329,14 +334,17 @@ struct slot_token : mem::counted {
   mutable bool read = false;     // scalars name elements of the slot: it may not be written
   mutable bool written = false;  // elements are written in place: reads leave entries
   mutable std::size_t copied = 0;  // bytes of its array that records have copied since it was written last
-  slot_token(std::uint64_t serial, std::uint32_t i) : counted{1, [](counted* c) noexcept { delete static_cast<slot_token*>(c); }}, tape_serial(serial), id(i) {}
+  slot_token(std::uint64_t serial, std::uint32_t i)
+      : counted{1, [](counted* c) noexcept { delete static_cast<slot_token*>(c); }}, tape_serial(serial), id(i) {}
 };
 /// A token that somebody else holds, or none.
 struct token_ptr {
   slot_token* t = nullptr;
   explicit operator bool() const { return t != nullptr; }
   const slot_token* operator->() const { return t; }
-  TTENSOR_INLINE mem::hold word() const { return t ? reinterpret_cast<mem::hold>(static_cast<mem::counted*>(t)) | mem::counted_hold : mem::no_hold; }
+  TTENSOR_INLINE mem::hold word() const {
+    return t ? reinterpret_cast<mem::hold>(static_cast<mem::counted*>(t)) | mem::counted_hold : mem::no_hold;
+  }
 };
 class token_ref : public mem::shared_cell<slot_token> {
  public:

@@ -24,11 +24,15 @@ template <class L> constexpr bool can_carry() { return has_var_v<typename L::sca
 template <class T, bool O, int R, class F> void each_taped(const snapshot<batched<T>, O>& s, const layout_map<R>& m, F&& f);
 template <class T, class F> void each_taped(const batched<T>& s, F&& f);
 template <class T, class F> void each_var(store<batched<T>>& s, F&& f);
-template <class T, class Where, class F> void each_pair(store<batched<T>>& to, const Where& at, const store<batched<T>>& from, const Where& part, F&& f);
+template <class T, class Where, class F>
+void each_pair(store<batched<T>>& to, const Where& at, const store<batched<T>>& from, const Where& part, F&& f);
 
 /// Visits what a leaf has on the tape, in plane order of the kinds outside the tape: f.array(slot, map) for taped stores,
 /// where batch axes outside the tape lead the map, and f.scalar(var) for taped scalars.
-template <class X, bool O, int R, class F> void each_taped(const snapshot<var<X>, O>& s, const layout_map<R>& m, F&& f) { f.array(s.slot, m); }
+template <class X, bool O, int R, class F>
+void each_taped(const snapshot<var<X>, O>& s, const layout_map<R>& m, F&& f) {
+  f.array(s.slot, m);
+}
 template <class T, int N, bool O, int R, class F> void each_taped(const snapshot<dual<T, N>, O>& s, const layout_map<R>& m, F&& f) {
   each_taped(s.value, m, f);
   for (int k = 0; k < N; ++k) each_taped(s.tangent[k], m, f);
@@ -60,12 +64,17 @@ template <class S> void give_slots(tape& t, store<S>& s, std::uint32_t* id) {
 }
 
 /// f(plane of `to`, where, plane of `from`, which part) for all taped planes; batch axes outside the tape lead both. Where: a layout_map or region.
-template <class X, class Where, class F> void each_pair(store<var<X>>& to, const Where& at, const store<var<X>>& from, const Where& part, F&& f) { f(to, at, from, part); }
-template <class T, int N, class Where, class F> void each_pair(store<dual<T, N>>& to, const Where& at, const store<dual<T, N>>& from, const Where& part, F&& f) {
+template <class X, class Where, class F>
+void each_pair(store<var<X>>& to, const Where& at, const store<var<X>>& from, const Where& part, F&& f) {
+  f(to, at, from, part);
+}
+template <class T, int N, class Where, class F>
+void each_pair(store<dual<T, N>>& to, const Where& at, const store<dual<T, N>>& from, const Where& part, F&& f) {
   each_pair(to.value_, at, from.value_, part, f);
   for (int k = 0; k < N; ++k) each_pair(to.tangent_[k], at, from.tangent_[k], part, f);
 }
-template <class T, class Where, class F> void each_pair(store<batched<T>>& to, const Where& at, const store<batched<T>>& from, const Where& part, F&& f) {
+template <class T, class Where, class F>
+void each_pair(store<batched<T>>& to, const Where& at, const store<batched<T>>& from, const Where& part, F&& f) {
   each_pair(to.inner(), at.led_by(to.examples(), to.size()), from.inner(), part.led_by(to.examples(), from.mapped() ? from.size() : 0), f);
 }
 

@@ -14,8 +14,11 @@ TTENSOR_BEGIN
 template <class T> struct var {
   var() : value_{} {}
   /// A constant: numbers and values of older levels.
-  template <class U> requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, var>) var(const U& c) : value_(T(c)) {}
-  var(const T& v, std::uint64_t serial, adjoint_ref r, bool temporary) : value_(v), serial_(serial), bits_(temporary ? r.as_temporary() : r.bits) {}
+  template <class U>
+  requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, var>)
+  var(const U& c) : value_(T(c)) {}
+  var(const T& v, std::uint64_t serial, adjoint_ref r, bool temporary)
+      : value_(v), serial_(serial), bits_(temporary ? r.as_temporary() : r.bits) {}
   var(const var& o) : value_(o.value_), serial_(o.serial_), bits_(o.kept()) {}
   var(var&& o) noexcept : value_(static_cast<T&&>(o.value_)), serial_(o.serial_), bits_(o.bits_) { o.leave(); }
   var& operator=(const var& o) {
@@ -94,7 +97,9 @@ template <class T> struct kind_rule<var<T>> {
         auto& pool = tapes::recording_pool<Y>(serial);
         const auto p = Op::partials(value(a)..., y);
         const adjoint_ref entry = record<Y>(pool, serial, p, static_cast<A&&>(a)...);
-        [&]<int... I>(std::integer_sequence<int, I...>) { (cross<Op, Y>(serial, entry, at<I>(p), a), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+        [&]<int... I>(std::integer_sequence<int, I...>) {
+          (cross<Op, Y>(serial, entry, at<I>(p), a), ...);
+        }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
         return var<Y>(y, serial, entry, true);
       }
     }
@@ -161,7 +166,9 @@ template <class T> struct kind_rule<var<T>> {
     else if constexpr (is_kind_v<P> && !std::is_same_v<elem_t<P>, elem_t<Y>>) return Y(ttensor::apply<mul_op>(Y(1), p));  // a mapped integer
     else return ordinary::at_zero<unmark_op>(Y(p));
   }
-  template <class Y, class C, class A, class B> TTENSOR_INLINE static Y selected(const C& c, const A& a, const B& b) { return Y(ttensor::apply<where_op>(c, Y(a), Y(b))); }
+  template <class Y, class C, class A, class B> TTENSOR_INLINE static Y selected(const C& c, const A& a, const B& b) {
+    return Y(ttensor::apply<where_op>(c, Y(a), Y(b)));
+  }
   /// Pairs that are dropped when a later one throws, for want of memory.
   template <class Pair> struct half_made {
     Pair *const first, *const& end;
@@ -171,7 +178,8 @@ template <class T> struct kind_rule<var<T>> {
         for (Pair* p = end; !kept && p != first;) (--p)->~Pair();
     }
   };
-  template <class Y, class P, class... A> TTENSOR_INLINE static adjoint_ref record(scalar_pool<Y>& pool, std::uint64_t serial, const P& p, A&&... a) {
+  template <class Y, class P, class... A>
+  TTENSOR_INLINE static adjoint_ref record(scalar_pool<Y>& pool, std::uint64_t serial, const P& p, A&&... a) {
     // Entries of temporaries, newest first (C++ evaluates operands in any order): their pairs stay where they are and are scaled.
     constexpr int n = static_cast<int>(sizeof...(A)), givers = (int(std::is_same_v<A&&, var<Y>&&>) + ...);
     bool taken[n] = {};
@@ -219,7 +227,9 @@ template <class T, bool Owns> struct snapshot<var<T>, Owns> {
   snapshot<T, Owns> value;
   std::conditional_t<Owns, token_ref, token_ptr> slot;
   static constexpr int holds = 1 + snapshot<T>::holds;
-  bool same(const snapshot& o) const requires requires { value.same(o.value); } { return value.same(o.value) && slot.operator->() == o.slot.operator->(); }
+  bool same(const snapshot& o) const requires requires { value.same(o.value); } {
+    return value.same(o.value) && slot.operator->() == o.slot.operator->();
+  }
   template <class F> TTENSOR_INLINE void each_hold(F&& f) {
     value.each_hold(f);
     mem::hold h = slot.word();

@@ -72,14 +72,17 @@
 #else
 #define TTENSOR_ISA_2 TTENSOR_CAT8(TTENSOR_ISA_NAME, TTENSOR_V2(__SSE3__, s, S), TTENSOR_V2(__SSSE3__, t, T), TTENSOR_V2(__SSE4_1__, u, U), TTENSOR_V2(__POPCNT__, p, P), , , )
 #endif
-#if TTENSOR_ISA_LEVEL >= 3 ? defined(__F16C__) && defined(__FMA__) && defined(__LZCNT__) && defined(__BMI__) && defined(__BMI2__) && defined(__MOVBE__) \
-                           : !(defined(__F16C__) || defined(__FMA__) || defined(__LZCNT__) || defined(__BMI__) || defined(__BMI2__) || defined(__MOVBE__))
+#if TTENSOR_ISA_LEVEL >= 3 ? defined(__F16C__) && defined(__FMA__) && defined(__LZCNT__) && defined(__BMI__) &&   \
+                                 defined(__BMI2__) && defined(__MOVBE__)                                          \
+                           : !(defined(__F16C__) || defined(__FMA__) || defined(__LZCNT__) || defined(__BMI__) || \
+                               defined(__BMI2__) || defined(__MOVBE__))
 #define TTENSOR_ISA_3 TTENSOR_ISA_2
 #else
 #define TTENSOR_ISA_3 TTENSOR_CAT8(TTENSOR_ISA_2, TTENSOR_V3(__F16C__, h, H), TTENSOR_V3(__FMA__, f, F), TTENSOR_V3(__LZCNT__, l, L), TTENSOR_V3(__BMI__, b, B), TTENSOR_V3(__BMI2__, c, C), TTENSOR_V3(__MOVBE__, m, M), )
 #endif
-#if TTENSOR_ISA_LEVEL >= 4 ? defined(__AVX512VL__) && defined(__AVX512CD__) \
-                           : !(defined(__AVX512VL__) || defined(__AVX512CD__) || defined(__AVX512F__) || defined(__AVX512DQ__) || defined(__AVX512BW__))
+#if TTENSOR_ISA_LEVEL >= 4 ? defined(__AVX512VL__) && defined(__AVX512CD__)                              \
+                           : !(defined(__AVX512VL__) || defined(__AVX512CD__) || defined(__AVX512F__) || \
+                               defined(__AVX512DQ__) || defined(__AVX512BW__))
 #define TTENSOR_ISA_4 TTENSOR_ISA_3
 #else
 #define TTENSOR_ISA_4 TTENSOR_CAT8(TTENSOR_ISA_3, TTENSOR_V4(__AVX512VL__, k, K), TTENSOR_V4(__AVX512CD__, d, D), TTENSOR_V4(__AVX512F__, 5, ), TTENSOR_V4(__AVX512DQ__, 6, ), TTENSOR_V4(__AVX512BW__, 7, ), , )

@@ -21,7 +21,9 @@ template <int N> struct selection {
 };
 namespace meta {
 template <auto Selection, class S = std::make_integer_sequence<int, Selection.count>> struct listed;
-template <auto Selection, int... K> struct listed<Selection, std::integer_sequence<int, K...>> { using type = int_list<Selection.at[K]...>; };
+template <auto Selection, int... K> struct listed<Selection, std::integer_sequence<int, K...>> {
+  using type = int_list<Selection.at[K]...>;
+};
 }  // namespace meta
 template <auto Selection> using list_of = typename meta::listed<Selection>::type;
 
@@ -50,7 +52,8 @@ template <int... I, class... T> struct slots<std::integer_sequence<int, I...>, T
 template <int I, class T> TTENSOR_HD constexpr T type_at(const slot<I, T>*);
 template <int I, class List> struct at;
 template <int I, class... T> struct at<I, type_list<T...>> {
-  using type = typename decltype(type_at<I>(static_cast<slots<std::make_integer_sequence<int, sizeof...(T)>, std::type_identity<T>...>*>(nullptr)))::type;
+  using type = typename decltype(type_at<I>(
+      static_cast<slots<std::make_integer_sequence<int, sizeof...(T)>, std::type_identity<T>...>*>(nullptr)))::type;
 };
 template <class X, class... T> constexpr int index_of(type_list<T...>) {
   int i = 0, found = -1;
@@ -76,7 +79,9 @@ template <int I, class T, int N> TTENSOR_HD TTENSOR_INLINE constexpr T& at(array
 template <int I, class T, int N> TTENSOR_HD TTENSOR_INLINE constexpr const T& at(const array<T, N>& a) { return a.v[I]; }
 namespace meta {
 template <class... T> struct row { using type = bundle<T...>; };
-template <class T, class... R> requires(std::is_same_v<T, R> && ...) struct row<T, R...> { using type = array<T, 1 + static_cast<int>(sizeof...(R))>; };
+template <class T, class... R> requires(std::is_same_v<T, R> && ...) struct row<T, R...> {
+  using type = array<T, 1 + static_cast<int>(sizeof...(R))>;
+};
 }  // namespace meta
 /// Values reached by at<I>: an array where all are of one type, which is one class and not one a value.
 template <class... T> using row_of = typename meta::row<T...>::type;
@@ -87,7 +92,9 @@ namespace meta {
 template <class F, int... I> TTENSOR_HD TTENSOR_INLINE constexpr void each_index(F& f, std::integer_sequence<int, I...>) {
   (f(std::integral_constant<int, I>{}), ...);
 }
-template <class F, class B, int... I> constexpr decltype(auto) spread(F& f, B& b, std::integer_sequence<int, I...>) { return f(ttensor::at<I>(b)...); }
+template <class F, class B, int... I> constexpr decltype(auto) spread(F& f, B& b, std::integer_sequence<int, I...>) {
+  return f(ttensor::at<I>(b)...);
+}
 }  // namespace meta
 /// f(values of the bundle...).
 template <class F, class... T> constexpr decltype(auto) spread(const F& f, const bundle<T...>& b) {

@@ -35,10 +35,12 @@ template <class... A> using operand_elem_t = typename weaken<typename common_ele
 
 /// What an argument becomes inside a tree of element type T: arrays and expressions that are given up as they are, numbers and
 /// scalars as leaves, other expressions as copies. A: the argument's type as a forwarding reference deduces it.
-template <class T, class A, class D = std::remove_cvref_t<A>>
-inline constexpr bool fits_as_is_v = std::is_same_v<elem_t<scalar_t<D>>, T> && (array_object<D> || (expression<D> && !std::is_lvalue_reference_v<A>));
+template <class T, class A, class D = std::remove_cvref_t<A>> inline constexpr bool fits_as_is_v =
+    std::is_same_v<elem_t<scalar_t<D>>, T> && (array_object<D> || (expression<D> && !std::is_lvalue_reference_v<A>));
 /// Complex numbers become real only behind a refusal (ops/family.hpp).
-template <class T, class D> using conversion = std::conditional_t<is_complex_v<elem_t<scalar_t<D>>> && !is_complex_v<T> && !std::is_same_v<T, bool>, real_op, cast_op<T>>;
+template <class T, class D> using conversion =
+    std::conditional_t<is_complex_v<elem_t<scalar_t<D>>> && !is_complex_v<T> && !std::is_same_v<T, bool>, real_op,
+                       cast_op<T>>;
 /// A C++ number as a T.
 template <class T, class A> TTENSOR_INLINE constexpr T weak_number(const A& a) {
   if constexpr (is_complex_v<T>) return T(static_cast<typename T::value_type>(a));
@@ -79,7 +81,8 @@ template <class Op, class... A> using elements_t = typename Op::template operand
 template <class Op, class... A> using builder_t = builder<Op, elements_t<Op, A...>, A...>;
 /// What Op of these arguments is where it builds a node that holds something: made from elements_t{} and the arguments.
 template <class Op, class... A> using built = owned<typename builder_t<Op, A...>::tree>;
-template <class Op, class... A> concept builds_owned = TTENSOR_FUSES && (array_like<A> || ...) && !(element_proxy<A> || ...) && (builder_t<Op, A...>::tree::holds > 0);
+template <class Op, class... A> concept builds_owned =
+    TTENSOR_FUSES && (array_like<A> || ...) && !(element_proxy<A> || ...) && (builder_t<Op, A...>::tree::holds > 0);
 template <class E> struct evaluation;  // its `of(e)` is eval(e): tensor/operators.hpp
 /// With TTENSOR_NO_FUSION an operand that is the result of an operator becomes an array first. Not over fixed tensors, whose extents would be lost, nor numbers made of
 /// mapped integers, which would lose the levels that they may join.
@@ -141,8 +144,11 @@ template <class A, class... R> struct weak_target<A, R...> { using type = typena
 TTENSOR_NO_EXEC_CHECK
 template <class Target, class A> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) adopt(const A& a) {
   if constexpr (!cpp_number<A> || is_complex_v<A> || std::is_void_v<Target> || std::is_same_v<A, bool>) return (a);
-  else if constexpr (is_pack_v<Target>) return static_cast<typename pack_element<Target>::type>(static_cast<real_t<typename pack_element<Target>::type>>(a));
-  else if constexpr (std::is_integral_v<A> || is_complex_v<Target> || detail::is_short_float<Target>) return static_cast<Target>(static_cast<real_t<Target>>(a));
+  else if constexpr (is_pack_v<Target>)
+    return static_cast<typename pack_element<Target>::type>(
+        static_cast<real_t<typename pack_element<Target>::type>>(a));
+  else if constexpr (std::is_integral_v<A> || is_complex_v<Target> || detail::is_short_float<Target>)
+    return static_cast<Target>(static_cast<real_t<Target>>(a));
   else return (a);
 }
 /// Whether an operand is as deep as S, the newest among them, and of other levels: neither sees the other.
@@ -159,7 +165,8 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
   } else {
     using S = typename decltype(expr::newest_among<std::remove_cvref_t<A>...>())::type;
     if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);
-    else if constexpr (Op::differentiable && (expr::crosses_v<S, std::remove_cvref_t<A>> || ...)) return join_chain_t<elem_t<S>, S, std::remove_cvref_t<A>...>();  // says so
+    else if constexpr (Op::differentiable && (expr::crosses_v<S, std::remove_cvref_t<A>> || ...))
+      return join_chain_t<elem_t<S>, S, std::remove_cvref_t<A>...>();  // says so
     else return kind_rule<S>::template apply<Op>(static_cast<A&&>(a)...);
   }
 }

@@ -61,7 +61,8 @@ template <class T, int N> struct scalar_traits<dual<T, N>> {
   static constexpr int depth = 1 + scalar_traits<T>::depth;
   static constexpr int batch_levels = scalar_traits<T>::batch_levels;
   static constexpr int planes = (1 + N) * scalar_traits<T>::planes;
-  static constexpr bool has_var = scalar_traits<T>::has_var, has_probe = scalar_traits<T>::has_probe, has_dual = true, noted = scalar_traits<T>::noted;
+  static constexpr bool has_var = scalar_traits<T>::has_var, has_probe = scalar_traits<T>::has_probe, has_dual = true,
+                        noted = scalar_traits<T>::noted;
 };
 template <class T> struct scalar_traits<var<T>> : kinds::one<var<T>, T, var> {
   static constexpr bool has_var = true;
@@ -130,7 +131,8 @@ template <class A, class B> struct join {
   static constexpr bool a_deeper = depth_v<A> > depth_v<B> || (depth_v<A> == depth_v<B> && is_differentiable_v<elem_t<A>>);
   using deep = std::conditional_t<a_deeper, A, B>;
   using flat = std::conditional_t<a_deeper, B, A>;
-  static constexpr bool numbers = is_differentiable_v<elem_t<A>> && is_differentiable_v<elem_t<B>>, either = is_differentiable_v<elem_t<A>> || is_differentiable_v<elem_t<B>>;
+  static constexpr bool numbers = is_differentiable_v<elem_t<A>> && is_differentiable_v<elem_t<B>>,
+                        either = is_differentiable_v<elem_t<A>> || is_differentiable_v<elem_t<B>>;
   static_assert(!numbers || is_suffix<deep, flat>(),
                 "ttensor: values of two different transform levels meet here, and the types do not show which is inside. A function "
                 "captures an outer variable that its transform could not see: pass closing_over(x...) to the inner transform [TT-L01]");
@@ -142,7 +144,10 @@ template <class A, class B> struct join {
   static constexpr bool lacks_kinds = either && !numbers && !is_suffix<deep, flat>();
   using chain = typename std::conditional_t<lacks_kinds, batched_times<number, newer>, std::type_identity<deep>>::type;
   // a number that is of no level does not make a mask's chain whole
-  using type = reelem_t<chain, std::conditional_t<either && (lacks_kinds || is_differentiable_v<elem_t<deep>> || depth_v<flat> > 0), double, int>>;
+  using type =
+      reelem_t<chain,
+               std::conditional_t<either && (lacks_kinds || is_differentiable_v<elem_t<deep>> || depth_v<flat> > 0),
+                                  double, int>>;
 };
 
 /// An integer or mask on the chain Whole, which is one of numbers: without duals and tapes, with a note where that shows less.
@@ -152,7 +157,8 @@ template <class X, class T> struct noted<var<X>, T> : noted<X, T> {};
 template <class X, class T> struct noted<probe<X>, T> : noted<X, T> {};  // a mask of what is only looked at is of the levels that this has met
 template <class X, class T> struct noted<batched<X>, T> {
   using inner = typename noted<X, T>::type;
-  using type = std::conditional_t<std::is_same_v<reelem_t<batched<inner>, double>, batched<X>>, batched<inner>, basic_batched<inner, batched<X>>>;
+  using type = std::conditional_t<std::is_same_v<reelem_t<batched<inner>, double>, batched<X>>, batched<inner>,
+                                  basic_batched<inner, batched<X>>>;
 };
 /// The same without notes: where a level is taken off that they may name.
 template <class S> struct unnoted { using type = S; };
@@ -162,7 +168,8 @@ template <class S> using unnoted_t = std::conditional_t<noted_v<S>, typename unn
 
 /// What a tensor of this scalar stores: masks and integers carry no duals and no tape, only batch axes, and note the levels between.
 template <class S> struct storage_scalar { using type = S; };
-template <class S> requires(is_kind_v<S> && !is_differentiable_v<elem_t<S>>) struct storage_scalar<S> : kinds::noted<reelem_t<S, double>, elem_t<S>> {};
+template <class S> requires(is_kind_v<S> && !is_differentiable_v<elem_t<S>>)
+struct storage_scalar<S> : kinds::noted<reelem_t<S, double>, elem_t<S>> {};
 template <class T> struct storage_scalar<plain_probe<T>> { using type = probe<T>; };
 template <class S> using storage_scalar_t = typename storage_scalar<S>::type;
 
@@ -174,7 +181,8 @@ template <class A, class B> requires((noted_v<A> || noted_v<B>) && !is_probe_v<A
   using V = whole_t<B>;
   static constexpr bool fit = !is_differentiable_v<elem_t<W>> || !is_differentiable_v<elem_t<V>> || is_suffix<W, V>() || is_suffix<V, W>();
   using chain = typename std::conditional_t<fit, join<W, V>, join<unnoted_t<A>, unnoted_t<B>>>::type;
-  using type = std::conditional_t<is_differentiable_v<elem_t<A>> || is_differentiable_v<elem_t<B>>, reelem_t<chain, double>, storage_scalar_t<reelem_t<chain, int>>>;
+  using type = std::conditional_t<is_differentiable_v<elem_t<A>> || is_differentiable_v<elem_t<B>>,
+                                  reelem_t<chain, double>, storage_scalar_t<reelem_t<chain, int>>>;
 };
 // A probe stands for "some newer level" while a transform looks at types only: it keeps the deepest chain it has met.
 template <class A> struct unprobe { using type = A; };
@@ -188,7 +196,8 @@ template <class A, class B> requires(is_probe_v<A> || is_probe_v<B>) struct join
 /// The chain that holds both scalars, on element type T. An operation runs at the newest level among its operands.
 template <class T, class... S> struct join_chain;
 template <class T, class S> struct join_chain<T, S> { using type = reelem_t<S, T>; };
-template <class T, class A, class B, class... C> struct join_chain<T, A, B, C...> : join_chain<T, typename kinds::join<A, B>::type, C...> {};
+template <class T, class A, class B, class... C> struct join_chain<T, A, B, C...>
+    : join_chain<T, typename kinds::join<A, B>::type, C...> {};
 template <class T, class... S> using join_chain_t = typename join_chain<T, S...>::type;
 
 TTENSOR_END

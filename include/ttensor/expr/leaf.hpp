@@ -26,12 +26,16 @@ template <class E> struct scalar_of { using type = E; };
 template <has_levels_only E> struct scalar_of<E> { using type = typename E::ttensor_levels; };
 template <class E> requires array_like<E> || element_proxy<E> struct scalar_of<E> { using type = typename std::remove_cvref_t<E>::scalar; };
 /// Of an aggregate templated on its scalar: that.
-template <template <class...> class P, class S, class... R> requires(any_scalar<S> && !array_like<P<S, R...>> && !any_scalar<P<S, R...>> && std::is_aggregate_v<P<S, R...>>)
-struct scalar_of<P<S, R...>> { using type = S; };
+template <template <class...> class P, class S, class... R>
+requires(any_scalar<S> && !array_like<P<S, R...>> && !any_scalar<P<S, R...>> && std::is_aggregate_v<P<S, R...>>)
+struct scalar_of<P<S, R...>> {
+  using type = S;
+};
 template <class... E> struct common_scalar;
 template <class E> struct common_scalar<E> : scalar_of<E> {};
 template <class T, class... E> struct promoted_elem { using type = T; };
-template <class T, class A, class... R> struct promoted_elem<T, A, R...> : promoted_elem<promote_t<T, elem_t<typename scalar_of<A>::type>>, R...> {};
+template <class T, class A, class... R> struct promoted_elem<T, A, R...>
+    : promoted_elem<promote_t<T, elem_t<typename scalar_of<A>::type>>, R...> {};
 template <class T, has_levels_only A, class... R> struct promoted_elem<T, A, R...> : promoted_elem<T, R...> {};
 template <class A, class B, class... R> struct common_scalar<A, B, R...> {
   static constexpr bool levels_only = has_levels_only<A> && has_levels_only<B> && (has_levels_only<R> && ...);
@@ -68,7 +72,9 @@ template <int N> auto& no_elements() {  // auto: so that the sentence comes befo
 }
 /// What `if` says of arrays.
 template <int N> bool no_condition() {
-  static_assert(N < 0, "ttensor: an array is no condition: write if (tt::all(x == y)) or if (tt::any(x > 0)), where(mask, a, b) for every element, maximum(x, y) instead of std::max");
+  static_assert(
+      N < 0,
+      "ttensor: an array is no condition: write if (tt::all(x == y)) or if (tt::any(x > 0)), where(mask, a, b) for every element, maximum(x, y) instead of std::max");
   return false;
 }
 /// Leaf of an expression: sees the elements as they were when the expression was built.
@@ -111,7 +117,9 @@ template <class T, int R> struct whole_leaf {
   template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(extent); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }
   template <class F> TTENSOR_INLINE void each_hold(F&& f) { f(block.word); }
-  template <class F> TTENSOR_INLINE void planes(F&& f) const { f(std::type_identity<T>{}, plane<R>{base(), extent, shape::row_major(extent), block.get()}); }
+  template <class F> TTENSOR_INLINE void planes(F&& f) const {
+    f(std::type_identity<T>{}, plane<R>{base(), extent, shape::row_major(extent), block.get()});
+  }
   leaf<T, R, false> general() const { return {{block, base()}, layout_map<R>::row_major(extent)}; }
 };
 

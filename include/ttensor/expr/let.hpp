@@ -41,10 +41,12 @@ template <class F, int... K, class... E> constexpr int depth_for(std::integer_se
 
 /// f over placeholders for the arrays: an expression in which every use of an argument is the same subexpression.
 template <class F, class... A> requires(sizeof...(A) > 0 && (array_like<A> && ...)) auto fuse(F&& f, A&&... a) {
-  if constexpr (!TTENSOR_FUSES) return [&](const auto&... e) {
-    static_assert(array_like<decltype(f(e...))>, "ttensor: the function of let or fuse must return an expression; reduce or evaluate outside of it");
-    return as_expression(f(e...));
-  }(expr::apart(static_cast<A&&>(a))...);
+  if constexpr (!TTENSOR_FUSES)
+    return [&](const auto&... e) {
+      static_assert(array_like<decltype(f(e...))>,
+                    "ttensor: the function of let or fuse must return an expression; reduce or evaluate outside of it");
+      return as_expression(f(e...));
+    }(expr::apart(static_cast<A&&>(a))...);
   else return [&]<int... K, class... E>(std::integer_sequence<int, K...> k, type_list<E...> list) {
     constexpr int D = let_detail::depth_for<F>(k, list);
     bundle<E...> bound{{{as_expression(static_cast<A&&>(a))}...}};

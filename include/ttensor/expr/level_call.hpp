@@ -43,10 +43,13 @@ void write(level_call& a, const level_call& b);
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void meet(level_call& a, const level_call& b) {
   if (!b.open || a == b) return;
-  if (!b.live() && unchecked_now == 0) raise<level_error>("[dual, batched] a value of a transform is used after the transform has ended; return it from the function instead [TT-L06]");
+  if (!b.live() && unchecked_now == 0)
+    raise<level_error>(
+        "[dual, batched] a value of a transform is used after the transform has ended; return it from the function instead [TT-L06]");
   if (a.open)
-    raise<level_error>("[dual, batched] values of two calls of a transform meet, and their types do not show which is inside: one of them reached the function past "
-                       "its captures (a global, std::any, a pointer); capture it, pass it as an argument, or name it in closing_over(x...) [TT-L07]");
+    raise<level_error>(
+        "[dual, batched] values of two calls of a transform meet, and their types do not show which is inside: one of them reached the function past "
+        "its captures (a global, std::any, a pointer); capture it, pass it as an argument, or name it in closing_over(x...) [TT-L07]");
   a = b;
 }
 TTENSOR_BODY void write(level_call& a, const level_call& b) {
@@ -67,7 +70,9 @@ template <class X, class F> constexpr void each(X& x, F&& f) {
   else if constexpr (requires { T::holds; x.value; }) each(x.value, f);
 }
 /// Whether a statement of scalar E into scalars S has calls to look at. Either may have levels that the other lacks: masks keep none but mapped ones, constants gain some.
-template <class S, class E> inline constexpr bool tracked = batch_levels_v<S> > 0 || batch_levels_v<E> > 0 || (TTENSOR_CHECK_LEVELS && (scalar_traits<S>::has_dual || scalar_traits<E>::has_dual));
+template <class S, class E>
+inline constexpr bool tracked = batch_levels_v<S> > 0 || batch_levels_v<E> > 0 ||
+                                (TTENSOR_CHECK_LEVELS && (scalar_traits<S>::has_dual || scalar_traits<E>::has_dual));
 /// The calls that such a statement meets.
 template <class S, class E> struct met {};
 template <class S, class E> requires tracked<S, E> struct met<S, E> {

@@ -14,7 +14,9 @@ namespace merging {
 template <class L> inline constexpr bool is_array = false;
 template <class T, int R> inline constexpr bool is_array<whole_leaf<T, R>> = true;
 template <class S, int R, bool O> inline constexpr bool is_array<leaf<S, R, O>> = requires(const snapshot<S, O>& s) { s.same(s); };
-template <class T, int R> bool equal(const whole_leaf<T, R>& a, const whole_leaf<T, R>& b) { return a.base() == b.base() && a.extent == b.extent; }
+template <class T, int R> bool equal(const whole_leaf<T, R>& a, const whole_leaf<T, R>& b) {
+  return a.base() == b.base() && a.extent == b.extent;
+}
 template <class S, int R, bool O> bool equal(const leaf<S, R, O>& a, const leaf<S, R, O>& b) {
   return a.data.same(b.data) && a.map.offset == b.map.offset && a.map.extent == b.map.extent && a.map.stride == b.map.stride;
 }
@@ -87,7 +89,8 @@ template <int N, int M> struct finder {
 template <class Op> inline constexpr bool combines = std::is_same_v<Op, add_op> || std::is_same_v<Op, sub_op> || std::is_same_v<Op, div_op>;
 template <int Root, class... Ins, class... L> constexpr auto find(program<Root, Ins...>, type_list<L...>) {
   constexpr int N = static_cast<int>(sizeof...(L)), M = static_cast<int>(sizeof...(Ins));
-  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}}, {lowering::operator_number<Ins, Ins...>()...}, {}, {combines<operator_of_t<Ins>>...}, -1};
+  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}},  {lowering::operator_number<Ins, Ins...>()...},
+                 {}, {combines<operator_of_t<Ins>>...}, -1};
   int k = 0;
   ((s.group[k] = is_array<L> ? lowering::first_like<L, L...>() : N + k, ++k), ...);
   using last = operator_of_t<at_t<Root, type_list<Ins...>>>;
@@ -156,7 +159,8 @@ template <class E, class Prog = program_of<E>> struct merged {
       const void* at[same.size() + 1];
       int k = 0;
       e.leaves([&](const auto& l) { at[k++] = &l; });
-      return let_node<0, decltype(body), at_t<arrays.at[B], leaves_of_t<E>>...>{{{{*static_cast<const at_t<arrays.at[B], leaves_of_t<E>>*>(at[arrays.at[B]])}...}}, body};
+      return let_node<0, decltype(body), at_t<arrays.at[B], leaves_of_t<E>>...>{
+          {{{*static_cast<const at_t<arrays.at[B], leaves_of_t<E>>*>(at[arrays.at[B]])}...}}, body};
     }(std::make_integer_sequence<int, arrays.count>{});
   }
 
@@ -182,8 +186,9 @@ template <class E, class Prog = program_of<E>> struct merged {
     else return let_arg<0, arrays.find(First), typename L::scalar, L::rank>{l.shape()};
   }
   template <int First, class Op, class... A> static auto body_of(const node<Op, A...>& e) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_bare<Op>(body_of<First + leaves_before<I, A...>>(at<I>(e.args))...); }(
-        std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return expr::make_bare<Op>(body_of<First + leaves_before<I, A...>>(at<I>(e.args))...);
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
   }
   template <int I, class... A> static constexpr int leaves_before = [] {
     const int n[] = {leaves_of_t<A>::size...};

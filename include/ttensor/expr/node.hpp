@@ -28,8 +28,11 @@ template <class... N> constexpr int largest(N... n) {  // a lambda would be a cl
 /// Numbers made of mapped integers and masks alone that note no levels. Their chain shows the batch levels and not what else is inside those, so
 /// beside a number they keep the freedom that integers have (kinds::join).
 template <class E> inline constexpr bool of_indices_v = false;
-template <class T, class A> inline constexpr bool of_indices_v<node<cast_op<T>, A>> = of_indices_v<A> || (is_kind_v<typename A::scalar> && !is_differentiable_v<elem_t<typename A::scalar>> && !noted_v<typename A::scalar>);
-template <class Op, class... A> inline constexpr bool of_indices_v<node<Op, A...>> = (of_indices_v<A> || ...) && ((of_indices_v<A> || depth_v<typename A::scalar> == 0) && ...);
+template <class T, class A> inline constexpr bool of_indices_v<node<cast_op<T>, A>> =
+    of_indices_v<A> ||
+    (is_kind_v<typename A::scalar> && !is_differentiable_v<elem_t<typename A::scalar>> && !noted_v<typename A::scalar>);
+template <class Op, class... A> inline constexpr bool of_indices_v<node<Op, A...>> =
+    (of_indices_v<A> || ...) && ((of_indices_v<A> || depth_v<typename A::scalar> == 0) && ...);
 template <bool OfIndices> struct scalar_of_node {
   template <class Op, class... A> using type = typename Op::template result<typename A::scalar...>;
 };
@@ -118,7 +121,10 @@ struct root {
 template <class T, class A> struct argument;  // apply.hpp
 TTENSOR_INLINE int is_live(const void*) { return 1; }
 TTENSOR_INLINE int is_live(const root* r) { return r->live; }
-template <array_object A> requires(A::rank() == 0 && requires { typename A::ttensor_whole; }) TTENSOR_INLINE int is_live(const A* a) { return a->elements().valid(); }  // throws: before any operand is taken
+template <array_object A> requires(A::rank() == 0 && requires { typename A::ttensor_whole; })
+TTENSOR_INLINE int is_live(const A* a) {
+  return a->elements().valid();
+}                   // throws: before any operand is taken
 struct hold_list {  // a copy of the words: the expression may live in registers
   mem::hold* to;
   TTENSOR_INLINE void operator()(mem::hold h) { *to++ = h; }
@@ -145,7 +151,8 @@ TTENSOR_BODY void drop_tree(const void* tree, const shape_step* step, int holds)
   }
 }
 TTENSOR_BODY void moved_from() {
-  raise<error>("[expression] this expression was moved from, or used up by the expression that took it with std::move; copy it instead [TT-E01]");
+  raise<error>(
+      "[expression] this expression was moved from, or used up by the expression that took it with std::move; copy it instead [TT-E01]");
 }
 #endif
 }  // namespace expr
@@ -156,7 +163,8 @@ template <class E> struct owned : expr::root, E {
   template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : expr::root{true}, E{{static_cast<A&&>(a)...}} {}
   /// From the arguments of its operator, of element types T. Expressions that were moved from throw before any is taken, so that nothing is held then.
   template <class... T, class... A> TTENSOR_INLINE owned(type_list<T...>, A&&... a)
-      : expr::root{TTENSOR_LIKELY((expr::is_live(__builtin_addressof(a)) & ...)) || (expr::moved_from(), false)}, E{{expr::argument<T, A>::take(a)...}} {}
+      : expr::root{TTENSOR_LIKELY((expr::is_live(__builtin_addressof(a)) & ...)) || (expr::moved_from(), false)},
+        E{{expr::argument<T, A>::take(a)...}} {}
   TTENSOR_INLINE owned(owned&& o) noexcept : expr::root{o.live}, E(static_cast<E&&>(o)) { o.live = false; }
   owned(const owned& o) : expr::root{o.live}, E(o) {
     if (live) this->each_hold(expr::hold_again{});
@@ -168,7 +176,9 @@ template <class E> struct owned : expr::root, E {
     return *this;
   }
   template <class V> requires(!std::is_convertible_v<V, owned>) void operator=(V&&) {
-    static_assert(sizeof(V) == 0, "ttensor: an auto variable that was given an expression has that expression's type and takes no other; begin with auto d = eval(...), or tensor<T, R> d = ...");
+    static_assert(
+        sizeof(V) == 0,
+        "ttensor: an auto variable that was given an expression has that expression's type and takes no other; begin with auto d = eval(...), or tensor<T, R> d = ...");
   }
   expr::no_loop begin() const { return {}; }
   expr::no_loop end() const { return {}; }
@@ -287,7 +297,9 @@ template <int D, class Body, class... B> struct let_node {
   index_t extent(index_t axis) const { return shape()[shape::normalize_axis(axis, rank, "extent")]; }
   template <class F> void shapes(F&& f) const { f(shape()); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (at<I>(bound).leaves(f), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      (at<I>(bound).leaves(f), ...);
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
     body.leaves(f);
   }
 };

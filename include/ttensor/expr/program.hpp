@@ -55,7 +55,9 @@ template <class X, class... T> constexpr int first_like() {
   return i;
 }
 /// For each operator the number of the first that is the same.
-template <class... Op> constexpr array<int, static_cast<int>(sizeof...(Op)) + 1> first_same(type_list<Op...>) { return {{first_like<Op, Op...>()..., 0}}; }
+template <class... Op> constexpr array<int, static_cast<int>(sizeof...(Op)) + 1> first_same(type_list<Op...>) {
+  return {{first_like<Op, Op...>()..., 0}};
+}
 /// The number of the first instruction of In's operator; -1 of a load.
 template <class In, class... Ins> constexpr int operator_number() {
   return __is_same(operator_of_t<In>, void) ? -1 : first_like<operator_of_t<In>, operator_of_t<Ins>...>();
@@ -192,7 +194,9 @@ template <class Op, int... I> constexpr unsigned reads(ins<Op, I...>, int operan
 
 /// Active leaves as bits, by slot.
 template <bool... Active> constexpr std::uint64_t slot_bits() {
-  static_assert(sizeof...(Active) <= 64, "ttensor: more than 64 arrays and numbers in a statement that is differentiated; evaluate a part with eval() first");
+  static_assert(
+      sizeof...(Active) <= 64,
+      "ttensor: more than 64 arrays and numbers in a statement that is differentiated; evaluate a part with eval() first");
   std::uint64_t bits = 0, bit = 1;
   ((bits |= Active ? bit : 0, bit <<= 1), ...);
   return bits;

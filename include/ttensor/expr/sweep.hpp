@@ -95,7 +95,9 @@ template <class To, class From> TTENSOR_HD TTENSOR_INLINE constexpr To convert_v
 }
 
 namespace sweeping {
-template <class P> inline constexpr bool is_tag = std::is_same_v<P, unit> || std::is_same_v<P, minus_unit> || std::is_same_v<P, no_partial> || std::is_same_v<P, conjugated> || is_when<P> || is_unless<P> || is_tie<P>;
+template <class P> inline constexpr bool is_tag = std::is_same_v<P, unit> || std::is_same_v<P, minus_unit> ||
+                                                  std::is_same_v<P, no_partial> || std::is_same_v<P, conjugated> ||
+                                                  is_when<P> || is_unless<P> || is_tie<P>;
 template <class P> TTENSOR_HD constexpr bool complex_partial() {
   if constexpr (is_tag<P>) return false;
   else if constexpr (is_both<P> || is_chained<P>) return is_complex_value_v<decltype(P::p)>;
@@ -114,9 +116,14 @@ template <class P, class C> TTENSOR_HD TTENSOR_INLINE constexpr decltype(auto) b
   else return (ct);
 }
 /// What a tangent adds to the tangent of the result, before it is taken to the result's type.
-template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto forward_term(const C& tangent, const P& p) { return scale<Op>(beside<P>(tangent), p); }
+template <class Op, class C, class P>
+TTENSOR_HD TTENSOR_INLINE constexpr auto forward_term(const C& tangent, const P& p) {
+  return scale<Op>(beside<P>(tangent), p);
+}
 /// What a cotangent adds to the cotangent of the operand, before it is taken to the operand's type.
-template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto reverse_term(const C& ct, const P& p) { return scale<Op>(beside<P>(ct), reverse_partial(p)); }
+template <class Op, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr auto reverse_term(const C& ct, const P& p) {
+  return scale<Op>(beside<P>(ct), reverse_partial(p));
+}
 
 /// One instruction of a program whose values are all of one type. Its numbers are arguments, so that this is one function an operator and
 /// not one an instruction. Op is void where nothing is to be done.
@@ -133,13 +140,16 @@ template <class Op, class V> TTENSOR_HD TTENSOR_INLINE constexpr auto partials(c
   else if constexpr (Op::arity == 3) return Op::partials(v[a], v[b], v[c], v[of]);
   else return Op::partials(v[a], v[b], v[c], v[d], v[of]);
 }
-template <class Op, class A, class C, class P> TTENSOR_HD TTENSOR_INLINE constexpr void push(A& to, const C& ct, const P& partial, bool first) {
+template <class Op, class A, class C, class P>
+TTENSOR_HD TTENSOR_INLINE constexpr void push(A& to, const C& ct, const P& partial, bool first) {
   const A d = convert_value<A>(reverse_term<Op>(ct, partial));
   if (first) to = d;
   else to = apply<add_op>(to, d);
 }
 /// The same backwards: adds to the adjoints of the operands of bits Active; those of bits `first` have none yet.
-template <class Op, unsigned Active, class V, class A> TTENSOR_HD TTENSOR_INLINE constexpr void back(const V* v, A* adjoint, unsigned first, int of, int a, int b, int c, int d) {
+template <class Op, unsigned Active, class V, class A>
+TTENSOR_HD TTENSOR_INLINE constexpr void back(const V* v, A* adjoint, unsigned first, int of, int a, int b, int c,
+                                              int d) {
   const auto g = partials<Op>(v, of, a, b, c, d);
   if constexpr (Active & 1) push<Op>(adjoint[a], adjoint[of], at<0>(g), first & 1);
   if constexpr (Active & 2) push<Op>(adjoint[b], adjoint[of], at<1>(g), first & 2);
@@ -194,7 +204,8 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   using result = value_t<Root>;
 
   template <int I, int K, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values&, ld<K>, const Unused&...) {}
-  template <int I, class Op, int... J, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, ins<Op, J...>, const Unused&...) {
+  template <int I, class Op, int... J, class... Unused>
+  TTENSOR_HD TTENSOR_INLINE static constexpr void step(values& v, ins<Op, J...>, const Unused&...) {
     at<I>(v) = apply<Op>(at<J>(v)...);
   }
   static constexpr array<ins_facts, M> facts_of{{lowering::facts_of(Ins{})...}};
@@ -213,7 +224,9 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
     constexpr auto f = facts_of;  // device code has no other
     (sweeping::step<operator_of_t<Ins>>(v.v, I, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
   }
-  template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, int_list<I...>) { (step<I>(v, at_t<I, instructions>{}), ...); }
+  template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, int_list<I...>) {
+    (step<I>(v, at_t<I, instructions>{}), ...);
+  }
   /// The same from those of the leaves.
   template <int... Load> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, const leaf_values& l, int_list<Load...>) {
     ((at<Load>(v) = at<facts_of[Load].slot>(l)), ...);
@@ -259,19 +272,23 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
     if constexpr (is_even) {
       constexpr auto f = facts_of;  // device code has no other
       constexpr auto p = pushes<Active>;
-      (sweeping::back<operator_of_t<at_t<I, instructions>>, pushes<Active>[I].active>(v.v, a.v, p.v[I].first, I, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
+      (sweeping::back<operator_of_t<at_t<I, instructions>>, pushes<Active>[I].active>(
+           v.v, a.v, p.v[I].first, I, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]),
+       ...);
     } else {
       (back<Active, CT, I>(v, a, at_t<I, instructions>{}), ...);
     }
   }
   /// Forward sweep, then adjoints of every active leaf for the cotangent `ct` of the root. Active: bit per slot.
-  template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse(const leaf_values& l, const CT& ct) {
+  template <std::uint64_t Active, class CT>
+  TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse(const leaf_values& l, const CT& ct) {
     values v;
     forward(v, l, loads{});
     return reverse_of<Active, CT>(v, ct);
   }
   /// The same from the values of all instructions.
-  template <std::uint64_t Active, class CT> TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse_of(const values& v, const CT& ct) {
+  template <std::uint64_t Active, class CT>
+  TTENSOR_HD TTENSOR_INLINE static constexpr adjoints<CT> reverse_of(const values& v, const CT& ct) {
     adjoints<CT> a;
     at<Root>(a) = convert_value<adjoint_t<CT, Root>>(ct);
     back_all<Active, CT>(v, a, list_of<constants<Active>>{}, list_of<swept<Active>>{});

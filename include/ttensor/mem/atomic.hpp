@@ -21,7 +21,9 @@ template <class T> class atomic {
   TTENSOR_INLINE void store(T v, order o = order::seq_cst) noexcept { __atomic_store_n(&value_, v, static_cast<int>(o)); }
   TTENSOR_INLINE T exchange(T v, order o = order::seq_cst) noexcept { return __atomic_exchange_n(&value_, v, static_cast<int>(o)); }
   /// Becomes v where it is `was`; whether it did.
-  TTENSOR_INLINE bool replace(T was, T v) noexcept { return __atomic_compare_exchange_n(&value_, &was, v, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED); }
+  TTENSOR_INLINE bool replace(T was, T v) noexcept {
+    return __atomic_compare_exchange_n(&value_, &was, v, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+  }
   TTENSOR_INLINE T fetch_add(T by, order o = order::seq_cst) noexcept { return __atomic_fetch_add(&value_, by, static_cast<int>(o)); }
 
  private:

@@ -75,7 +75,8 @@ class cell_ref {
   /// True when no value holds the elements, so that they may be written.
   bool unique() const { return TTENSOR_LIKELY(alone()) || unique_except(0); }
   TTENSOR_INLINE bool alone() const {
-    return TTENSOR_LIKELY(home_->current == home_) && TTENSOR_LIKELY(home_->seen_local() == 1) && TTENSOR_LIKELY(home_->shared.load(order::acquire) == 2);
+    return TTENSOR_LIKELY(home_->current == home_) && TTENSOR_LIKELY(home_->seen_local() == 1) &&
+           TTENSOR_LIKELY(home_->shared.load(order::acquire) == 2);
   }
   /// The same, not counting `leaves` holders that this thread has.
   bool unique_except(std::int64_t leaves) const {

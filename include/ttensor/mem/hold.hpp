@@ -17,7 +17,9 @@ inline constexpr hold shared_hold = 1, counted_hold = 2, no_hold = 4, hold_marks
 TTENSOR_INLINE block* block_of(hold h) { return reinterpret_cast<block*>(h & ~hold_marks); }
 /// Where its elements are. In integers: a tensor that never had elements has no block.
 TTENSOR_INLINE void* elements_of(hold h) { return reinterpret_cast<void*>((h & ~hold_marks) + sizeof(block)); }
-TTENSOR_INLINE block* block_before(const void* elements) { return reinterpret_cast<block*>(reinterpret_cast<std::uintptr_t>(elements) - sizeof(block)); }
+TTENSOR_INLINE block* block_before(const void* elements) {
+  return reinterpret_cast<block*>(reinterpret_cast<std::uintptr_t>(elements) - sizeof(block));
+}
 
 /// One more hold that all threads count.
 hold hold_shared(block* b) noexcept;
@@ -132,7 +134,9 @@ template <class... H> TTENSOR_NOINLINE void drop_each(H... h) noexcept {
   const holds all[] = {{h.word, h.count}...};
   drop_each_slowly(all, sizeof...(H), last);
 }
-template <int... I> TTENSOR_INLINE void drop_array(const hold* h, std::integer_sequence<int, I...>) noexcept { drop_each(one_hold{h[I]}...); }
+template <int... I> TTENSOR_INLINE void drop_array(const hold* h, std::integer_sequence<int, I...>) noexcept {
+  drop_each(one_hold{h[I]}...);
+}
 void drop_holds(const hold* h, int n) noexcept;
 /// Takes the same thing once more.
 hold hold_again(hold h) noexcept;

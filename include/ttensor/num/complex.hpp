@@ -14,8 +14,10 @@ TTENSOR_BEGIN
 namespace detail {
 template <class T> constexpr int complex_bits() {
   constexpr bool real = requires { number_traits<T>::precision_bits; };
-  static_assert(real, "ttensor: std::complex of a value of a transform: complex numbers have real and imaginary parts in float or double, also inside a transform; "
-                      "write a * std::complex<double>(1, 0) + b * std::complex<double>(0, 1)");
+  static_assert(
+      real,
+      "ttensor: std::complex of a value of a transform: complex numbers have real and imaginary parts in float or double, also inside a transform; "
+      "write a * std::complex<double>(1, 0) + b * std::complex<double>(0, 1)");
   if constexpr (real) return number_traits<T>::precision_bits;
   else return 0;
 }
@@ -86,7 +88,8 @@ template <class T> inline std::complex<T> pow(const std::complex<T>& z, const st
   if (z == T(0) && w.real() > 0) return T(0);
   return std::exp(w * std::log(z));
 }
-template <class T, int N> TTENSOR_INLINE pack<std::complex<T>, N> pow(const pack<std::complex<T>, N>& z, const pack<std::complex<T>, N>& w) {
+template <class T, int N>
+TTENSOR_INLINE pack<std::complex<T>, N> pow(const pack<std::complex<T>, N>& z, const pack<std::complex<T>, N>& w) {
   using P = pack<std::complex<T>, N>;
   const auto two = w == P(T(2)), three = w == P(T(3)), few = two | three | (w == P(T(1)));
   const P square = z * z, product = select(two, square, select(three, square * z, z));

@@ -77,7 +77,9 @@ template <class U> TTENSOR_HD constexpr float odd_float(U x) {
 }
 /// What is no number of C++ but converts to float: an enumerator, _Float16, an element of an array. Not an element of an array of H, which
 /// converts to H as well: two ways would be ambiguous.
-template <class U, class H> concept is_like_float = !std::is_arithmetic_v<U> && !__is_same(U, half) && !__is_same(U, bfloat16) && std::is_convertible_v<const U&, float> && !requires { requires __is_same(typename U::scalar, H); };
+template <class U, class H> concept is_like_float = !std::is_arithmetic_v<U> && !__is_same(U, half) &&
+                                                    !__is_same(U, bfloat16) && std::is_convertible_v<const U&, float> &&
+                                                    !requires { requires __is_same(typename U::scalar, H); };
 
 }  // namespace detail
 
@@ -85,8 +87,10 @@ template <class U, class H> concept is_like_float = !std::is_arithmetic_v<U> && 
 struct half {
   std::uint16_t bits;
   half() = default;
-  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr half(U x) : bits(detail::half_from_float(detail::odd_float(x))) {}
-  template <class U> requires detail::is_like_float<U, half> TTENSOR_HD explicit(std::is_class_v<U>) constexpr half(const U& x) : half(static_cast<float>(x)) {}
+  template <class U> requires std::is_arithmetic_v<U>
+  TTENSOR_HD constexpr half(U x) : bits(detail::half_from_float(detail::odd_float(x))) {}
+  template <class U> requires detail::is_like_float<U, half>
+  TTENSOR_HD explicit(std::is_class_v<U>) constexpr half(const U& x) : half(static_cast<float>(x)) {}
   TTENSOR_HD explicit constexpr half(bfloat16 x);
   TTENSOR_HD constexpr operator float() const { return detail::float_from_half(bits); }
   TTENSOR_HD static constexpr half from_bits(std::uint16_t b) { half h{}; h.bits = b; return h; }
@@ -96,8 +100,10 @@ struct half {
 struct bfloat16 {
   std::uint16_t bits;
   bfloat16() = default;
-  template <class U> requires std::is_arithmetic_v<U> TTENSOR_HD constexpr bfloat16(U x) : bits(detail::bfloat16_from_float(detail::odd_float(x))) {}
-  template <class U> requires detail::is_like_float<U, bfloat16> TTENSOR_HD explicit(std::is_class_v<U>) constexpr bfloat16(const U& x) : bfloat16(static_cast<float>(x)) {}
+  template <class U> requires std::is_arithmetic_v<U>
+  TTENSOR_HD constexpr bfloat16(U x) : bits(detail::bfloat16_from_float(detail::odd_float(x))) {}
+  template <class U> requires detail::is_like_float<U, bfloat16>
+  TTENSOR_HD explicit(std::is_class_v<U>) constexpr bfloat16(const U& x) : bfloat16(static_cast<float>(x)) {}
   TTENSOR_HD explicit constexpr bfloat16(half x);
   TTENSOR_HD constexpr operator float() const { return detail::bits_float(std::uint32_t(bits) << 16); }
   TTENSOR_HD static constexpr bfloat16 from_bits(std::uint16_t b) { bfloat16 h{}; h.bits = b; return h; }

@@ -17,10 +17,14 @@ template <> struct atan_constants<double> {
   static constexpr double half_pi = 0x1.921fb54442d18p+0, half_pi_lo = 0x1.1a62633145c07p-54;
   static constexpr double tan_pi_8 = 0x1.a827999fcef32p-2, tan_3pi_8 = 0x1.3504f333f9de6p+1;
   static constexpr double largest = 1e300, smallest = 1e-290;
-  static constexpr double atan[] = {-0x1.555555555553dp-2, 0x1.99999999958dbp-3, -0x1.24924922b0b97p-3, 0x1.c71c70e7786fdp-4, -0x1.745cf9063d0bbp-4, 0x1.3b111c0b3dbf9p-4,
-                                    -0x1.10ebd989fc7ffp-4, 0x1.df112a8f1f453p-5, -0x1.9cdb0d9a55b53p-5, 0x1.37ea65968453bp-5, -0x1.2596e7705adf2p-6};
-  static constexpr double asin[] = {0x1.5555555555384p-3, 0x1.333333336fdd1p-4, 0x1.6db6db419bbc4p-5, 0x1.f1c72c7fd6bbep-6, 0x1.6e89edb3ac61dp-6, 0x1.1c6c43093c9d7p-6,
-                                    0x1.c6f658932f4d7p-7, 0x1.8ef2face582e8p-7, 0x1.aa35b1e437b60p-8, 0x1.41096aab0713ep-6, -0x1.0b803fde7fd54p-6, 0x1.05fed1c1acdabp-5};
+  static constexpr double atan[] = {-0x1.555555555553dp-2, 0x1.99999999958dbp-3,  -0x1.24924922b0b97p-3,
+                                    0x1.c71c70e7786fdp-4,  -0x1.745cf9063d0bbp-4, 0x1.3b111c0b3dbf9p-4,
+                                    -0x1.10ebd989fc7ffp-4, 0x1.df112a8f1f453p-5,  -0x1.9cdb0d9a55b53p-5,
+                                    0x1.37ea65968453bp-5,  -0x1.2596e7705adf2p-6};
+  static constexpr double asin[] = {0x1.5555555555384p-3, 0x1.333333336fdd1p-4,  0x1.6db6db419bbc4p-5,
+                                    0x1.f1c72c7fd6bbep-6, 0x1.6e89edb3ac61dp-6,  0x1.1c6c43093c9d7p-6,
+                                    0x1.c6f658932f4d7p-7, 0x1.8ef2face582e8p-7,  0x1.aa35b1e437b60p-8,
+                                    0x1.41096aab0713ep-6, -0x1.0b803fde7fd54p-6, 0x1.05fed1c1acdabp-5};
 };
 template <> struct atan_constants<float> {
   static constexpr float half_pi = 0x1.921fb6p+0f, half_pi_lo = -0x1.777a5cp-25f;
@@ -121,7 +125,8 @@ TTENSOR_HD TTENSOR_INLINE double atan2(double y, double x) { return detail::atan
 #endif
 /// The angle of the point (x, y), in (-pi, pi].
 template <class T, int N> TTENSOR_INLINE pack<T, N> atan2(pack<T, N> y, pack<T, N> x) {
-  TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i) detail::set_part(y, i, detail::atan2_kernel(detail::part(y, i), detail::part(x, i)));
+  TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i)
+      detail::set_part(y, i, detail::atan2_kernel(detail::part(y, i), detail::part(x, i)));
   return y;
 }
 TTENSOR_MATH_DEVICE_2(atan2)

@@ -150,8 +150,9 @@ TTENSOR_HD TTENSOR_INLINE float trunc(float x) { return __builtin_truncf(x); }
 TTENSOR_HD TTENSOR_INLINE double trunc(double x) { return __builtin_trunc(x); }
 
 /// |x|; integers wrap at the lowest value.
-template <class T> requires(std::numeric_limits<T>::is_integer)
-TTENSOR_HD TTENSOR_INLINE T abs(T x) { return x < T(0) ? T(typename simd::unsigned_of<T>::type(0) - typename simd::unsigned_of<T>::type(x)) : x; }
+template <class T> requires(std::numeric_limits<T>::is_integer) TTENSOR_HD TTENSOR_INLINE T abs(T x) {
+  return x < T(0) ? T(typename simd::unsigned_of<T>::type(0) - typename simd::unsigned_of<T>::type(x)) : x;
+}
 template <class T, int N> TTENSOR_INLINE pack<T, N> abs(pack<T, N> x) {
   const pack<T, N> zero(T(0));
   if constexpr (std::numeric_limits<T>::is_integer) return select(x < zero, -x, x);

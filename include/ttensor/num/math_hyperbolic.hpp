@@ -28,7 +28,8 @@ TTENSOR_INLINE quarter_exp<V> exp_quarter(V limited) {
 template <class V>
 TTENSOR_INLINE V expm1_kernel(V x) {
   using T = lane_t<V>;
-  constexpr T lowest = sizeof(T) == 8 ? T(-40) : T(-20), highest = sizeof(T) == 8 ? T(710.6) : T(89.6), tiny = sizeof(T) == 8 ? T(1e-18) : T(1e-9);
+  constexpr T lowest = sizeof(T) == 8 ? T(-40) : T(-20), highest = sizeof(T) == 8 ? T(710.6) : T(89.6),
+              tiny = sizeof(T) == 8 ? T(1e-18) : T(1e-9);
   const auto e = exp_quarter(min_raw(V(highest), max_raw(V(lowest), x)));
   const V y = rounded(V(4) * fma(e.q, e.power, e.power - V(0.25f)));
   return select(abs_kernel(x) < V(tiny), x, y);  // a quarter of a subnormal would lose bits

@@ -35,8 +35,12 @@ template <> struct log_constants<float> {
 // Non-negative small integer to floating point: or it into the mantissa of 2^mantissa, subtract that.
 TTENSOR_INLINE float count_to_float(std::int32_t k) { return from_bits(std::int32_t(k | 0x4b000000)) - 0x1p23f; }
 TTENSOR_INLINE double count_to_float(std::int64_t k) { return from_bits(std::int64_t(k | 0x4330000000000000)) - 0x1p52; }
-template <int N> TTENSOR_INLINE pack<float, N> count_to_float(pack<std::int32_t, N> k) { return from_bits(k | pack<std::int32_t, N>(0x4b000000)) - pack<float, N>(0x1p23f); }
-template <int N> TTENSOR_INLINE pack<double, N> count_to_float(pack<std::int64_t, N> k) { return from_bits(k | pack<std::int64_t, N>(0x4330000000000000)) - pack<double, N>(0x1p52); }
+template <int N> TTENSOR_INLINE pack<float, N> count_to_float(pack<std::int32_t, N> k) {
+  return from_bits(k | pack<std::int32_t, N>(0x4b000000)) - pack<float, N>(0x1p23f);
+}
+template <int N> TTENSOR_INLINE pack<double, N> count_to_float(pack<std::int64_t, N> k) {
+  return from_bits(k | pack<std::int64_t, N>(0x4330000000000000)) - pack<double, N>(0x1p52);
+}
 
 // log(1 + f) = f - low, given what to subtract from low.
 template <class V>
@@ -46,7 +50,8 @@ TTENSOR_INLINE V log1p_low(V f, V less) {
     const V s = f / (V(2) + f);
     const V z = s * s, w = z * z;
     const V odd = fma(fma(V(0x1.38529afe71594p-3), w, V(0x1.c71c015097eb8p-3)), w, V(0x1.99999998f0937p-2));
-    const V even = fma(fma(fma(V(0x1.3abff020a73e7p-3), w, V(0x1.7474e5ce8c7dcp-3)), w, V(0x1.249249b242414p-2)), w, V(0x1.5555555555777p-1));
+    const V even = fma(fma(fma(V(0x1.3abff020a73e7p-3), w, V(0x1.7474e5ce8c7dcp-3)), w, V(0x1.249249b242414p-2)), w,
+                       V(0x1.5555555555777p-1));
     const V rest = fma(z, fma(odd, z, even), half_f * f);
     return fma(half_f, f, -fma(s, rest, less));
   } else {

@@ -129,10 +129,12 @@ template <class T, int N> TTENSOR_INLINE pack<T, N> pow(pack<T, N> x, pack<T, N>
   if constexpr (__is_same(T, float)) {
     auto a = convert<double>(x);
     const auto b = convert<double>(y);
-    TTENSOR_UNROLL for (int i = 0; i < pack<double, N>::count; ++i) detail::set_part(a, i, detail::power_of_float(detail::part(a, i), detail::part(b, i)));
+    TTENSOR_UNROLL for (int i = 0; i < pack<double, N>::count; ++i)
+        detail::set_part(a, i, detail::power_of_float(detail::part(a, i), detail::part(b, i)));
     return convert<float>(a);
   } else {
-    TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i) detail::set_part(x, i, detail::power_of_double(detail::part(x, i), detail::part(y, i)));
+    TTENSOR_UNROLL for (int i = 0; i < pack<T, N>::count; ++i)
+        detail::set_part(x, i, detail::power_of_double(detail::part(x, i), detail::part(y, i)));
     return x;
   }
 }

@@ -14,13 +14,16 @@ template <class T> struct erf_constants;
 template <> struct erf_constants<double> {
   static constexpr double zero = 27.4;  // erfc is 0 from here on
   static constexpr std::int64_t upper_half = ~std::int64_t(0x7ffffff);
-  static constexpr double small[] = {0x1.06eba8214db68p-3, -0x1.812746b0379b3p-2, 0x1.ce2f21a03d652p-4, -0x1.b82ce30f1cf7cp-6, 0x1.565bcbf55bb2ep-8,
-                                     -0x1.c02d4e7bc9de7p-11, 0x1.f98d8f1efcf47p-14, -0x1.f2220fd6a59cfp-17, 0x1.8b34a4d6fdf3fp-20};
-  static constexpr double large[] = {0x1.058671b52c776p+0, -0x1.5fd386754efecp-1, 0x1.1e2deea6b1173p-2, -0x1.2a88e61084f76p-5, -0x1.606e415520df8p-6,
-                                     0x1.a89eb0033e3b2p-8, 0x1.9517bb5d1aa48p-9, -0x1.b6fc008e017e2p-11, -0x1.5ba4304235a23p-11, 0x1.2058df36ed1f8p-15,
-                                     0x1.2ef878abb7dd1p-13, 0x1.1e57c0e0d07b7p-15, -0x1.6b99b1f0edc09p-16, -0x1.0d95fe846401fp-16, -0x1.4b881e2fb30dap-20,
-                                     0x1.db5c681d9a6fcp-19, 0x1.346db5cdea7efp-19, 0x1.0f6637e8af48ep-24, -0x1.10a70a7c081f0p-20, -0x1.d7d4697e8483cp-23,
-                                     0x1.48a9976ee6831p-22, -0x1.43b66cc60cc73p-25};
+  static constexpr double small[] = {0x1.06eba8214db68p-3,  -0x1.812746b0379b3p-2,  0x1.ce2f21a03d652p-4,
+                                     -0x1.b82ce30f1cf7cp-6, 0x1.565bcbf55bb2ep-8,   -0x1.c02d4e7bc9de7p-11,
+                                     0x1.f98d8f1efcf47p-14, -0x1.f2220fd6a59cfp-17, 0x1.8b34a4d6fdf3fp-20};
+  static constexpr double large[] = {
+      0x1.058671b52c776p+0,   -0x1.5fd386754efecp-1,  0x1.1e2deea6b1173p-2,   -0x1.2a88e61084f76p-5,
+      -0x1.606e415520df8p-6,  0x1.a89eb0033e3b2p-8,   0x1.9517bb5d1aa48p-9,   -0x1.b6fc008e017e2p-11,
+      -0x1.5ba4304235a23p-11, 0x1.2058df36ed1f8p-15,  0x1.2ef878abb7dd1p-13,  0x1.1e57c0e0d07b7p-15,
+      -0x1.6b99b1f0edc09p-16, -0x1.0d95fe846401fp-16, -0x1.4b881e2fb30dap-20, 0x1.db5c681d9a6fcp-19,
+      0x1.346db5cdea7efp-19,  0x1.0f6637e8af48ep-24,  -0x1.10a70a7c081f0p-20, -0x1.d7d4697e8483cp-23,
+      0x1.48a9976ee6831p-22,  -0x1.43b66cc60cc73p-25};
 };
 template <> struct erf_constants<float> {
   static constexpr float zero = 10.2f;

@@ -129,7 +129,8 @@ template <class T, int N> struct pack<std::complex<T>, N> {
       using wide = pack<std::complex<double>, N>;
       const wide u = wide::of(a), w = wide::of(b);
       const auto n = w.norm();
-      const pack q = of(wide((wide::times(u.re, w.re) + wide::times(u.im, w.im)) / n, (wide::times(u.im, w.re) - wide::times(u.re, w.im)) / n));
+      const pack q = of(wide((wide::times(u.re, w.re) + wide::times(u.im, w.im)) / n,
+                             (wide::times(u.im, w.re) - wide::times(u.re, w.im)) / n));
       return checked(q, (q.re == q.re) | (q.im == q.im), one, a, b);
     } else {
       using L = std::numeric_limits<T>;
@@ -138,8 +139,10 @@ template <class T, int N> struct pack<std::complex<T>, N> {
       const part below = large + times(ratio, small), x = times(a.re, ratio), y = times(a.im, ratio);
       const pack q(select(upright, x + a.im, a.re + y) / below, select(upright, y - a.re, a.im - x) / below);
       const mask no_ratio = small == part(T(0)), by_ratio = no_ratio | (magnitude(ratio) >= part(L::min()));
-      const mask by_x = no_ratio | (a.re == part(T(0))) | (magnitude(x) >= part(L::min())), by_y = no_ratio | (a.im == part(T(0))) | (magnitude(y) >= part(L::min()));
-      const mask in_range = (most >= part(L::min() * 4)) & (most <= part(L::max() / 4)) & (magnitude(q.re) <= part(L::max())) & (magnitude(q.im) <= part(L::max()));
+      const mask by_x = no_ratio | (a.re == part(T(0))) | (magnitude(x) >= part(L::min())),
+                 by_y = no_ratio | (a.im == part(T(0))) | (magnitude(y) >= part(L::min()));
+      const mask in_range = (most >= part(L::min() * 4)) & (most <= part(L::max() / 4)) &
+                            (magnitude(q.re) <= part(L::max())) & (magnitude(q.im) <= part(L::max()));
       return checked(q, in_range & by_ratio & by_x & by_y, one, a, b);
     }
   }

@@ -16,7 +16,8 @@ template <class To, class From>
 TTENSOR_HD constexpr To cast(From x) {
   if constexpr (sizeof(From) == 2 && !plain<From>) return To(float(x));
   else if constexpr (sizeof(To) == 2 && !plain<To> && std::numeric_limits<From>::is_integer) return To(double(x));
-  else if constexpr (requires { typename To::value_type; } && std::numeric_limits<From>::is_specialized) return To(static_cast<typename To::value_type>(x));  // complex
+  else if constexpr (requires { typename To::value_type; } && std::numeric_limits<From>::is_specialized)
+    return To(static_cast<typename To::value_type>(x));  // complex
   else return To(x);
 }
 template <>
@@ -69,7 +70,8 @@ TTENSOR_INLINE void store_lanes(vec<T> x, U* p) {
   constexpr int n = native_width_v<T>;
   using target = vec<U, int(n * sizeof(U))>;
   target t;
-  if constexpr (via_int32<U, T> && __is_same(T, float)) t = __builtin_convertvector(opaque(__builtin_convertvector(x, vec<std::int32_t>)), target);
+  if constexpr (via_int32<U, T> && __is_same(T, float))
+    t = __builtin_convertvector(opaque(__builtin_convertvector(x, vec<std::int32_t>)), target);
   else if constexpr (via_int32<U, T>) t = __builtin_convertvector(__builtin_convertvector(x, vec<std::int32_t, n * 4>), target);
   else t = __builtin_convertvector(x, target);
   __builtin_memcpy(p, &t, sizeof(t));

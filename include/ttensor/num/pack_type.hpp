@@ -66,7 +66,10 @@ constexpr int mask_lane_bytes() {
   return N % (TTENSOR_SIMD_BYTES / 4) == 0 ? 4 : N % (TTENSOR_SIMD_BYTES / 8) == 0 ? 8 : 0;
 }
 #if TTENSOR_HAS_REGISTERS
-template <int LaneBytes> struct mask_register { using type = mask<LaneBytes>; static constexpr int width = TTENSOR_SIMD_BYTES / LaneBytes; };
+template <int LaneBytes> struct mask_register {
+  using type = mask<LaneBytes>;
+  static constexpr int width = TTENSOR_SIMD_BYTES / LaneBytes;
+};
 template <> struct mask_register<0> { using type = bool; static constexpr int width = 1; };
 #else
 template <int LaneBytes> struct mask_register { using type = bool; static constexpr int width = 1; };

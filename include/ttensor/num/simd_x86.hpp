@@ -76,11 +76,15 @@ TTENSOR_LANE_BY_LANE(trunc)
 #if TTENSOR_SIMD_BYTES == 64
 
 // Ordered and quiet, except not-equal, which is true of NaN.
-#define TTENSOR_COMPARE(function, predicate, integer)                                                                             \
-  TTENSOR_INLINE mask<4> function(vec<float> a, vec<float> b) { return _mm512_cmp_ps_mask(a, b, predicate); }                     \
-  TTENSOR_INLINE mask<8> function(vec<double> a, vec<double> b) { return _mm512_cmp_pd_mask(a, b, predicate); }                   \
-  TTENSOR_INLINE mask<4> function(vec<std::int32_t> a, vec<std::int32_t> b) { return _mm512_cmp_epi32_mask((__m512i)a, (__m512i)b, integer); } \
-  TTENSOR_INLINE mask<8> function(vec<std::int64_t> a, vec<std::int64_t> b) { return _mm512_cmp_epi64_mask((__m512i)a, (__m512i)b, integer); }
+#define TTENSOR_COMPARE(function, predicate, integer)                                                           \
+  TTENSOR_INLINE mask<4> function(vec<float> a, vec<float> b) { return _mm512_cmp_ps_mask(a, b, predicate); }   \
+  TTENSOR_INLINE mask<8> function(vec<double> a, vec<double> b) { return _mm512_cmp_pd_mask(a, b, predicate); } \
+  TTENSOR_INLINE mask<4> function(vec<std::int32_t> a, vec<std::int32_t> b) {                                   \
+    return _mm512_cmp_epi32_mask((__m512i)a, (__m512i)b, integer);                                              \
+  }                                                                                                             \
+  TTENSOR_INLINE mask<8> function(vec<std::int64_t> a, vec<std::int64_t> b) {                                   \
+    return _mm512_cmp_epi64_mask((__m512i)a, (__m512i)b, integer);                                              \
+  }
 TTENSOR_COMPARE(eq, _CMP_EQ_OQ, _MM_CMPINT_EQ)
 TTENSOR_COMPARE(ne, _CMP_NEQ_UQ, _MM_CMPINT_NE)
 TTENSOR_COMPARE(lt, _CMP_LT_OQ, _MM_CMPINT_LT)
@@ -88,8 +92,12 @@ TTENSOR_COMPARE(le, _CMP_LE_OQ, _MM_CMPINT_LE)
 #undef TTENSOR_COMPARE
 TTENSOR_INLINE vec<float> select(mask<4> m, vec<float> a, vec<float> b) { return (vec<float>)_mm512_mask_blend_ps(m, b, a); }
 TTENSOR_INLINE vec<double> select(mask<8> m, vec<double> a, vec<double> b) { return (vec<double>)_mm512_mask_blend_pd(m, b, a); }
-TTENSOR_INLINE vec<std::int32_t> select(mask<4> m, vec<std::int32_t> a, vec<std::int32_t> b) { return (vec<std::int32_t>)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a); }
-TTENSOR_INLINE vec<std::int64_t> select(mask<8> m, vec<std::int64_t> a, vec<std::int64_t> b) { return (vec<std::int64_t>)_mm512_mask_blend_epi64(m, (__m512i)b, (__m512i)a); }
+TTENSOR_INLINE vec<std::int32_t> select(mask<4> m, vec<std::int32_t> a, vec<std::int32_t> b) {
+  return (vec<std::int32_t>)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a);
+}
+TTENSOR_INLINE vec<std::int64_t> select(mask<8> m, vec<std::int64_t> a, vec<std::int64_t> b) {
+  return (vec<std::int64_t>)_mm512_mask_blend_epi64(m, (__m512i)b, (__m512i)a);
+}
 TTENSOR_INLINE bool all(mask<4> m) { return m == 0xffff; }
 TTENSOR_INLINE bool all(mask<8> m) { return m == 0xff; }
 TTENSOR_INLINE bool any(mask<4> m) { return m != 0; }
@@ -98,8 +106,12 @@ TTENSOR_INLINE bool any(mask<8> m) { return m != 0; }
 // p * 2^n with one rounding; and x = m 2^e with 3/4 <= m < 3/2 (m is NaN for x < 0; e is -inf and inf for x = +0 and inf).
 TTENSOR_BOTH_2(scale, scalef)
 TTENSOR_BOTH_1(exponent, getexp)
-TTENSOR_INLINE vec<float> mantissa(vec<float> x) { return (vec<float>)TTENSOR_X86_PS(getmant, x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
-TTENSOR_INLINE vec<double> mantissa(vec<double> x) { return (vec<double>)TTENSOR_X86_PD(getmant, x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
+TTENSOR_INLINE vec<float> mantissa(vec<float> x) {
+  return (vec<float>)TTENSOR_X86_PS(getmant, x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+}
+TTENSOR_INLINE vec<double> mantissa(vec<double> x) {
+  return (vec<double>)TTENSOR_X86_PD(getmant, x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+}
 
 #else
 
@@ -109,9 +121,15 @@ template <class V> TTENSOR_INLINE auto lt(V a, V b) { return a < b; }
 template <class V> TTENSOR_INLINE auto le(V a, V b) { return a <= b; }
 #if defined(__SSE4_1__)
 TTENSOR_INLINE vec<float> select(mask<4> m, vec<float> a, vec<float> b) { return (vec<float>)TTENSOR_X86(blendv_ps)(b, a, (vec<float>)m); }
-TTENSOR_INLINE vec<double> select(mask<8> m, vec<double> a, vec<double> b) { return (vec<double>)TTENSOR_X86(blendv_pd)(b, a, (vec<double>)m); }
-TTENSOR_INLINE vec<std::int32_t> select(mask<4> m, vec<std::int32_t> a, vec<std::int32_t> b) { return (vec<std::int32_t>)select(m, (vec<float>)a, (vec<float>)b); }
-TTENSOR_INLINE vec<std::int64_t> select(mask<8> m, vec<std::int64_t> a, vec<std::int64_t> b) { return (vec<std::int64_t>)select(m, (vec<double>)a, (vec<double>)b); }
+TTENSOR_INLINE vec<double> select(mask<8> m, vec<double> a, vec<double> b) {
+  return (vec<double>)TTENSOR_X86(blendv_pd)(b, a, (vec<double>)m);
+}
+TTENSOR_INLINE vec<std::int32_t> select(mask<4> m, vec<std::int32_t> a, vec<std::int32_t> b) {
+  return (vec<std::int32_t>)select(m, (vec<float>)a, (vec<float>)b);
+}
+TTENSOR_INLINE vec<std::int64_t> select(mask<8> m, vec<std::int64_t> a, vec<std::int64_t> b) {
+  return (vec<std::int64_t>)select(m, (vec<double>)a, (vec<double>)b);
+}
 #else
 // An intrinsic for one half: GCC 12 makes a conditional expression of the whole otherwise, and has no instructions for one whose comparison is in another block
 // (internal compiler error in gimple_expand_vec_cond_expr).
@@ -169,8 +187,13 @@ TTENSOR_INLINE void store_mask(mask<8> m, bool* p) {
 // 16-bit patterns of half <-> float: to nearest even, NaN quieted, as half.hpp does it.
 #if TTENSOR_SIMD_BYTES == 64
 #define TTENSOR_HAS_HALF_REGISTERS 1
-TTENSOR_INLINE vec<float> load_half(const void* p) { return (vec<float>)_mm512_maskz_cvtph_ps(__mmask16(-1), _mm256_loadu_si256((const __m256i*)p)); }
-TTENSOR_INLINE void store_half(vec<float> x, void* p) { _mm256_storeu_si256((__m256i*)p, _mm512_maskz_cvtps_ph(__mmask16(-1), x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)); }
+TTENSOR_INLINE vec<float> load_half(const void* p) {
+  return (vec<float>)_mm512_maskz_cvtph_ps(__mmask16(-1), _mm256_loadu_si256((const __m256i*)p));
+}
+TTENSOR_INLINE void store_half(vec<float> x, void* p) {
+  _mm256_storeu_si256((__m256i*)p,
+                      _mm512_maskz_cvtps_ph(__mmask16(-1), x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
 #elif TTENSOR_SIMD_BYTES == 32 && defined(__F16C__)
 #define TTENSOR_HAS_HALF_REGISTERS 1
 TTENSOR_INLINE vec<float> load_half(const void* p) { return (vec<float>)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)p)); }

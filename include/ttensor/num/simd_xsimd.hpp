@@ -18,8 +18,12 @@ template <class T>
 using batch_mask = typename batch<T>::batch_bool_type;
 template <class T> TTENSOR_INLINE batch<T> as_batch(vec<T> x) { return batch<T>((typename batch<T>::register_type)x); }
 template <class T> TTENSOR_INLINE vec<T> from_batch(batch<T> x) { return (vec<T>)(typename batch<T>::register_type)x; }
-template <class T> TTENSOR_INLINE batch_mask<T> as_batch_mask(mask<sizeof(T)> m) { return batch_mask<T>((typename batch_mask<T>::register_type)m); }
-template <class T> TTENSOR_INLINE mask<sizeof(T)> from_batch_mask(batch_mask<T> m) { return (mask<sizeof(T)>)(typename batch_mask<T>::register_type)m; }
+template <class T> TTENSOR_INLINE batch_mask<T> as_batch_mask(mask<sizeof(T)> m) {
+  return batch_mask<T>((typename batch_mask<T>::register_type)m);
+}
+template <class T> TTENSOR_INLINE mask<sizeof(T)> from_batch_mask(batch_mask<T> m) {
+  return (mask<sizeof(T)>)(typename batch_mask<T>::register_type)m;
+}
 
 #define TTENSOR_COMPARE(function, op, T) \
   TTENSOR_INLINE mask<sizeof(T)> function(vec<T> a, vec<T> b) { return from_batch_mask<T>(as_batch<T>(a) op as_batch<T>(b)); }
@@ -70,8 +74,12 @@ TTENSOR_SIGNED(trunc, double)
 TTENSOR_INLINE vec<float> fma(vec<float> a, vec<float> b, vec<float> c) { return (vec<float>)_mm512_fmadd_ps(a, b, c); }
 TTENSOR_INLINE vec<double> fma(vec<double> a, vec<double> b, vec<double> c) { return (vec<double>)_mm512_fmadd_pd(a, b, c); }
 #elif TTENSOR_HAS_FMA
-TTENSOR_INLINE vec<float> fma(vec<float> a, vec<float> b, vec<float> c) { return from_batch<float>(xsimd::fma(as_batch<float>(a), as_batch<float>(b), as_batch<float>(c))); }
-TTENSOR_INLINE vec<double> fma(vec<double> a, vec<double> b, vec<double> c) { return from_batch<double>(xsimd::fma(as_batch<double>(a), as_batch<double>(b), as_batch<double>(c))); }
+TTENSOR_INLINE vec<float> fma(vec<float> a, vec<float> b, vec<float> c) {
+  return from_batch<float>(xsimd::fma(as_batch<float>(a), as_batch<float>(b), as_batch<float>(c)));
+}
+TTENSOR_INLINE vec<double> fma(vec<double> a, vec<double> b, vec<double> c) {
+  return from_batch<double>(xsimd::fma(as_batch<double>(a), as_batch<double>(b), as_batch<double>(c)));
+}
 #else
 TTENSOR_INLINE vec<float> fma(vec<float> a, vec<float> b, vec<float> c) { return a * b + c; }
 TTENSOR_INLINE vec<double> fma(vec<double> a, vec<double> b, vec<double> c) { return a * b + c; }
@@ -84,8 +92,12 @@ TTENSOR_INLINE bool any(mask<4> m) { return m != 0; }
 TTENSOR_INLINE bool any(mask<8> m) { return m != 0; }
 TTENSOR_INLINE vec<float> scale(vec<float> p, vec<float> n) { return (vec<float>)_mm512_maskz_scalef_ps(__mmask16(-1), p, n); }
 TTENSOR_INLINE vec<double> scale(vec<double> p, vec<double> n) { return (vec<double>)_mm512_maskz_scalef_pd(__mmask8(-1), p, n); }
-TTENSOR_INLINE vec<float> mantissa(vec<float> x) { return (vec<float>)_mm512_maskz_getmant_ps(__mmask16(-1), x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
-TTENSOR_INLINE vec<double> mantissa(vec<double> x) { return (vec<double>)_mm512_maskz_getmant_pd(__mmask8(-1), x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan); }
+TTENSOR_INLINE vec<float> mantissa(vec<float> x) {
+  return (vec<float>)_mm512_maskz_getmant_ps(__mmask16(-1), x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+}
+TTENSOR_INLINE vec<double> mantissa(vec<double> x) {
+  return (vec<double>)_mm512_maskz_getmant_pd(__mmask8(-1), x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+}
 TTENSOR_INLINE vec<float> exponent(vec<float> x) { return (vec<float>)_mm512_maskz_getexp_ps(__mmask16(-1), x); }
 TTENSOR_INLINE vec<double> exponent(vec<double> x) { return (vec<double>)_mm512_maskz_getexp_pd(__mmask8(-1), x); }
 #else

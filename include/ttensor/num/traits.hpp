@@ -28,8 +28,11 @@ template <> struct number_traits<float> : basic_number_traits<number_kind::float
 template <> struct number_traits<double> : basic_number_traits<number_kind::floating, 53> {};
 template <> struct number_traits<long double> : basic_number_traits<number_kind::floating, std::numeric_limits<long double>::digits> {};
 // By C++ type, not by std::int64_t: `long` and `long long` are both 64-bit integers.
-#define TTENSOR_INTEGER(T) \
-  template <> struct number_traits<T> : basic_number_traits<(static_cast<T>(-1) < static_cast<T>(0)) ? number_kind::signed_integer : number_kind::unsigned_integer, int(8 * sizeof(T))> {};
+#define TTENSOR_INTEGER(T)                                                                            \
+  template <> struct number_traits<T>                                                                 \
+      : basic_number_traits<(static_cast<T>(-1) < static_cast<T>(0)) ? number_kind::signed_integer    \
+                                                                     : number_kind::unsigned_integer, \
+                            int(8 * sizeof(T))> {};
 TTENSOR_INTEGER(char)
 TTENSOR_INTEGER(signed char)
 TTENSOR_INTEGER(unsigned char)
@@ -47,7 +50,9 @@ template <class T> inline constexpr number_kind kind_v = number_traits<T>::kind;
 // As ints: comparing the enumeration itself would ask our own constrained operators, which ask these concepts.
 template <class T> inline constexpr int kind_number_v = static_cast<int>(kind_v<T>);
 template <class T> concept number = kind_number_v<T> != static_cast<int>(number_kind::none);
-template <class T> inline constexpr bool is_integer_v = kind_number_v<T> == static_cast<int>(number_kind::signed_integer) || kind_number_v<T> == static_cast<int>(number_kind::unsigned_integer);
+template <class T> inline constexpr bool is_integer_v =
+    kind_number_v<T> == static_cast<int>(number_kind::signed_integer) ||
+    kind_number_v<T> == static_cast<int>(number_kind::unsigned_integer);
 template <class T> inline constexpr bool is_floating_v = kind_number_v<T> == static_cast<int>(number_kind::floating);
 template <class T> inline constexpr bool is_complex_v = kind_number_v<T> == static_cast<int>(number_kind::complex);
 template <class T> concept integer_number = number<T> && is_integer_v<T>;
@@ -120,9 +125,12 @@ template <class A, class S>
 consteval auto weak() {
   constexpr number_kind a = kind_v<A>, s = kind_v<S>;
   constexpr bool integers = is_integer_v<A> && (s == number_kind::boolean || is_integer_v<S>);
-  if constexpr (s == number_kind::boolean || integers || a == number_kind::complex || (a == number_kind::floating && s != number_kind::complex)) return same<A>{};
+  if constexpr (s == number_kind::boolean || integers || a == number_kind::complex ||
+                (a == number_kind::floating && s != number_kind::complex))
+    return same<A>{};
   else if constexpr (s == number_kind::complex) {
-    if constexpr (a == number_kind::floating) return same<typename complex_of<choose_t<(number_traits<A>::precision_bits < 24), float, A>>::type>{};
+    if constexpr (a == number_kind::floating)
+      return same<typename complex_of<choose_t<(number_traits<A>::precision_bits < 24), float, A>>::type>{};
     else return same<typename complex_of<choose_t<true, double, A>>::type>{};
   }
   else if constexpr (s == number_kind::floating) return same<double>{};
@@ -131,7 +139,9 @@ consteval auto weak() {
 
 template <class T>
 consteval auto reduced() {
-  if constexpr (kind_number_v<T> == static_cast<int>(number_kind::boolean) || kind_number_v<T> == static_cast<int>(number_kind::signed_integer)) return same<std::int64_t>{};
+  if constexpr (kind_number_v<T> == static_cast<int>(number_kind::boolean) ||
+                kind_number_v<T> == static_cast<int>(number_kind::signed_integer))
+    return same<std::int64_t>{};
   else if constexpr (kind_number_v<T> == static_cast<int>(number_kind::unsigned_integer)) return same<std::uint64_t>{};
   else return same<T>{};
 }
@@ -139,7 +149,8 @@ consteval auto reduced() {
 template <class T>
 consteval auto collect() {
   if constexpr (is_floating_v<T> && sizeof(T) <= sizeof(double)) return same<double>{};
-  else if constexpr (is_complex_v<T> && __is_same(typename complex_of<typename real_part<T>::type>::type, T)) return same<typename complex_of<choose_t<true, double, T>>::type>{};
+  else if constexpr (is_complex_v<T> && __is_same(typename complex_of<typename real_part<T>::type>::type, T))
+    return same<typename complex_of<choose_t<true, double, T>>::type>{};
   else return same<T>{};
 }
 

@@ -10,7 +10,9 @@ struct relu_op : of_reals<elementwise<1>> {
   static constexpr const char* name = "relu";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return maximum_op::primal(a, A(lane_t<A>(0))); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{when{ops::is_greater(a, 0)}}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{when{ops::is_greater(a, 0)}};
+  }
 };
 /// x for x > 0, else slope x
 struct leaky_relu_op : of_reals<real_elementwise<2>> {
@@ -43,7 +45,11 @@ struct gelu_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "gelu";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
-    return ops::in_float([]<class W>(const W& x) { return W(ops::product(W(lane_t<W>(0.5f)) * x, math::erfc(W(lane_t<W>(-0.70710678118654752)) * x))); }, a);
+    return ops::in_float(
+        []<class W>(const W& x) {
+          return W(ops::product(W(lane_t<W>(0.5f)) * x, math::erfc(W(lane_t<W>(-0.70710678118654752)) * x)));
+        },
+        a);
   }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
     const auto upper = ops::times(0.5, apply<erfc_op>(ops::times(-0.70710678118654752, a)));

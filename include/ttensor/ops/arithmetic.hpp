@@ -9,7 +9,9 @@ namespace ops {
 // Integers wrap, those of a pack in its lanes and single ones here: op in the unsigned type, which is never narrower than int.
 template <class A, class B> inline constexpr bool are_integers = std::is_integral_v<A> && std::is_integral_v<B>;
 template <class A, class B> using joint_t = decltype(A() + B());
-template <class A, class B, class C> TTENSOR_HD TTENSOR_INLINE constexpr auto bits(const C& c) { return static_cast<std::make_unsigned_t<joint_t<A, B>>>(c); }
+template <class A, class B, class C> TTENSOR_HD TTENSOR_INLINE constexpr auto bits(const C& c) {
+  return static_cast<std::make_unsigned_t<joint_t<A, B>>>(c);
+}
 }  // namespace ops
 struct add_op : arithmetic<2> {
   static constexpr bool even = true;
@@ -19,7 +21,10 @@ struct add_op : arithmetic<2> {
     if constexpr (ops::are_integers<A, B>) return static_cast<ops::joint_t<A, B>>(ops::bits<A, B>(a) + ops::bits<A, B>(b));
     else return a + b;
   }
-  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) { return grads{unit{}, unit{}}; }
+  template <class A, class B, class Y>
+  TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) {
+    return grads{unit{}, unit{}};
+  }
 };
 struct sub_op : arithmetic<2> {
   static constexpr bool even = true;
@@ -29,7 +34,10 @@ struct sub_op : arithmetic<2> {
     if constexpr (ops::are_integers<A, B>) return static_cast<ops::joint_t<A, B>>(ops::bits<A, B>(a) - ops::bits<A, B>(b));
     else return a - b;
   }
-  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) { return grads{unit{}, minus_unit{}}; }
+  template <class A, class B, class Y>
+  TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const B&, const Y&) {
+    return grads{unit{}, minus_unit{}};
+  }
 };
 struct neg_op : arithmetic<1> {
   static constexpr bool even = true;
@@ -71,7 +79,10 @@ struct mul_op : arithmetic<2> {
     else return ops::product(a, b);
   }
   TTENSOR_NO_EXEC_CHECK
-  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) { return grads<B, A>{b, a}; }
+  template <class A, class B, class Y>
+  TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) {
+    return grads<B, A>{b, a};
+  }
 };
 /// Division. Integer division by zero gives 0.
 struct div_op : arithmetic<2> {

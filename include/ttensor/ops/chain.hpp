@@ -22,7 +22,8 @@ struct chain_op : elementwise<2> {
     using T = lane_t<B>;
     if constexpr (is_complex_value_v<B>) return p == B(0) && unselected(math::real(p));
     else if constexpr (std::is_floating_point_v<B>) return p == B(0) && __builtin_signbit(p);
-    else if constexpr (math::detail::has_kernels<T> || ttensor::detail::is_short_float<T>) return (p == B(0)) && (ops::in_float([]<class W>(const W& x) { return math::copysign(W(1), x); }, p) < B(0));
+    else if constexpr (math::detail::has_kernels<T> || ttensor::detail::is_short_float<T>)
+      return (p == B(0)) && (ops::in_float([]<class W>(const W& x) { return math::copysign(W(1), x); }, p) < B(0));
     else return p != p && p == p;  // never: a number of the user's has no sign of zero
   }
 };
@@ -32,7 +33,10 @@ struct finite_chain_op : elementwise<2> {
   static constexpr const char* name = "finite_chain";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& ct, const B& p) { return ct * p; }
-  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& ct, const B& p, const Y&) { return grads{p, ct}; }
+  template <class A, class B, class Y>
+  TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& ct, const B& p, const Y&) {
+    return grads{p, ct};
+  }
 };
 /// a, and +0 for -0: a partial as entries have it.
 struct unmark_op : elementwise<1> {
@@ -45,7 +49,9 @@ struct unmark_op : elementwise<1> {
 struct mark_op : elementwise<1> {
   static constexpr const char* name = "mark";
   static constexpr unsigned reads(int) { return 0; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::pick(a == A(0), A(lane_t<A>(-0.0f)), a); }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::pick(a == A(0), A(lane_t<A>(-0.0f)), a);
+  }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y&) { return grads{unit{}}; }
 };
 

@@ -6,7 +6,8 @@ TTENSOR_HD_BEGIN
 
 namespace ops {
 template <class T> inline constexpr bool has_sign = number_traits<T>::kind == number_kind::signed_integer;
-template <class A, class B> inline constexpr bool of_two_signs = is_integer_v<lane_t<A>> && is_integer_v<lane_t<B>> && has_sign<lane_t<A>> != has_sign<lane_t<B>>;
+template <class A, class B> inline constexpr bool of_two_signs =
+    is_integer_v<lane_t<A>> && is_integer_v<lane_t<B>> && has_sign<lane_t<A>> != has_sign<lane_t<B>>;
 /// Op of a signed and an unsigned integer. A negative number is less than any other; one that is not is compared as unsigned.
 template <class Op, class A, class B> TTENSOR_HD TTENSOR_INLINE constexpr auto compared_exactly(const A& a, const B& b) {
   using U = cast_op<std::uint64_t>;
@@ -72,11 +73,15 @@ template <class A> TTENSOR_HD TTENSOR_INLINE constexpr auto truth(const A& a) {
 }  // namespace ops
 struct logical_and_op : logic {
   static constexpr const char* name = "logical_and";
-  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return ops::truth(a) && ops::truth(b); }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
+    return ops::truth(a) && ops::truth(b);
+  }
 };
 struct logical_or_op : logic {
   static constexpr const char* name = "logical_or";
-  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) { return ops::truth(a) || ops::truth(b); }
+  template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
+    return ops::truth(a) || ops::truth(b);
+  }
 };
 struct logical_not_op : elementwise<1> {
   static constexpr const char* name = "logical_not";

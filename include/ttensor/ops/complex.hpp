@@ -50,7 +50,9 @@ struct abs_square_op : complex_part {
     if constexpr (is_complex_value_v<A>) return math::norm(a);
     else return ops::product(a, a);
   }
-  template <class A, class Y> TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(2, apply<conj_op>(a))}; }
+  template <class A, class Y> TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{ops::times(2, apply<conj_op>(a))};
+  }
 };
 /// imag(z) = real(-i z)
 struct imag_op : complex_part {

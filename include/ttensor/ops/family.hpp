@@ -28,7 +28,8 @@ template <int Arity> struct real_elementwise : elementwise<Arity> {
   template <class... A> using operands = expr::for_each_operand<to_real<expr::operand_elem_t<A...>>, A...>;
 };
 /// Functions, as opposed to arithmetic: worth keeping rather than computing again.
-template <class Op> inline constexpr bool is_function_v = std::is_base_of_v<real_elementwise<Op::arity>, Op> || requires { requires Op::is_function; };
+template <class Op> inline constexpr bool is_function_v =
+    std::is_base_of_v<real_elementwise<Op::arity>, Op> || requires { requires Op::is_function; };
 template <> inline constexpr bool is_function_v<void> = false;
 template <int Root, class... Ins> constexpr bool any_function(program<Root, Ins...>) { return (is_function_v<operator_of_t<Ins>> || ...); }
 namespace ops {
@@ -38,7 +39,9 @@ template <class T> struct calculable {
   using type = std::conditional_t<std::is_same_v<T, bool>, int, T>;
 };
 template <class T> struct real_number {
-  static_assert(!is_complex_v<T>, "ttensor: this function has no form for complex numbers (they have no order); give it real(z), imag(z) or abs(z)");
+  static_assert(
+      !is_complex_v<T>,
+      "ttensor: this function has no form for complex numbers (they have no order); give it real(z), imag(z) or abs(z)");
   using type = real_t<T>;
 };
 template <class Operands> struct real_numbers;
@@ -55,7 +58,8 @@ template <class Family> struct of_reals : Family {
 namespace ops {
 /// What two operands are compared as. Integers in a type that holds both, C++ numbers too: u8 == -1 is false. Where there is none, each as it is.
 template <class A, class B, class X = elem_t<scalar_t<A>>, class Y = elem_t<scalar_t<B>>> consteval auto compared() {
-  if constexpr (std::is_same_v<X, Y> || !is_integer_v<X> || !is_integer_v<Y>) return expr::for_each_operand<expr::operand_elem_t<A, B>, A, B>{};
+  if constexpr (std::is_same_v<X, Y> || !is_integer_v<X> || !is_integer_v<Y>)
+    return expr::for_each_operand<expr::operand_elem_t<A, B>, A, B>{};
   else if constexpr (is_integer_v<promote_t<X, Y>>) return type_list<promote_t<X, Y>, promote_t<X, Y>>{};
   else return type_list<reduced_t<X>, reduced_t<Y>>{};
 }

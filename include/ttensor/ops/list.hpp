@@ -25,11 +25,16 @@ namespace ops {
 template <class... T> type_list<T...> drop_first(type_list<void, T...>);
 }
 #define TTENSOR_OP_TYPE(name) , name##_op
-using all_unary = decltype(ops::drop_first(type_list<void TTENSOR_UNARY_OPERATORS(TTENSOR_OP_TYPE) TTENSOR_COMPLEX_PARTS(TTENSOR_OP_TYPE) TTENSOR_UNARY_OPERATORS_OWN(TTENSOR_OP_TYPE), neg_op>{}));
-using all_binary = decltype(ops::drop_first(type_list<void TTENSOR_BINARY_OPERATORS(TTENSOR_OP_TYPE) TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_OP_TYPE),
-                                                      add_op, sub_op, mul_op, div_op, leaky_relu_op, elu_op>{}));
+using all_unary =
+    decltype(ops::drop_first(type_list<void TTENSOR_UNARY_OPERATORS(TTENSOR_OP_TYPE) TTENSOR_COMPLEX_PARTS(
+                                           TTENSOR_OP_TYPE) TTENSOR_UNARY_OPERATORS_OWN(TTENSOR_OP_TYPE),
+                                       neg_op>{}));
+using all_binary = decltype(ops::drop_first(
+    type_list<void TTENSOR_BINARY_OPERATORS(TTENSOR_OP_TYPE) TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_OP_TYPE), add_op,
+              sub_op, mul_op, div_op, leaky_relu_op, elu_op>{}));
 using all_ternary = type_list<where_op, clamp_op, lerp_op, fma_op>;
-using all_logical = type_list<equal_op, not_equal_op, less_op, less_equal_op, greater_op, greater_equal_op, logical_and_op, logical_or_op, logical_not_op>;
+using all_logical = type_list<equal_op, not_equal_op, less_op, less_equal_op, greater_op, greater_equal_op,
+                              logical_and_op, logical_or_op, logical_not_op>;
 using all_bitwise = type_list<bit_and_op, bit_or_op, bit_xor_op, shift_left_op, shift_right_op, bit_not_op>;
 #undef TTENSOR_OP_TYPE
 

@@ -13,28 +13,40 @@ struct square_op : arithmetic<1> {
     if constexpr (std::is_integral_v<A>) return static_cast<A>(mul_op::primal(a, a));
     else return static_cast<A>(ops::product(a, a));
   }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(2, a)}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{ops::times(2, a)};
+  }
 };
 /// 1 / (a + h) ~= y - y^2 h
 struct reciprocal_op : real_elementwise<1> {
   static constexpr const char* name = "reciprocal";
   static constexpr unsigned reads(int) { return 2u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return A(lane_t<A>(1)) / a; }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) { return grads{ops::minus(ops::times(y, y))}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) {
+    return grads{ops::minus(ops::times(y, y))};
+  }
 };
 /// 1 / sqrt(a + h) ~= y - y^3 h / 2
 struct rsqrt_op : real_elementwise<1> {
   static constexpr const char* name = "rsqrt";
   static constexpr unsigned reads(int) { return 2u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::rsqrt(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) { return grads{ops::times(-0.5, ops::times(y, ops::times(y, y)))}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::rsqrt(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) {
+    return grads{ops::times(-0.5, ops::times(y, ops::times(y, y)))};
+  }
 };
 /// cbrt(a + h) ~= y + h / (3 y^2); +inf at 0
 struct cbrt_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "cbrt";
   static constexpr unsigned reads(int) { return 2u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::cbrt(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) { return grads{ops::over(1, ops::times(3, ops::times(y, y)))}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::cbrt(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) {
+    return grads{ops::over(1, ops::times(3, ops::times(y, y)))};
+  }
 };
 namespace ops {
 /// a^n by squaring; a negative exponent gives the truncated quotient 1 / a^-n (0 for a = 0).
@@ -73,7 +85,9 @@ struct pow_op : elementwise<2> {
   template <class A, class R> TTENSOR_HD TTENSOR_INLINE static constexpr auto where_x_is_ordinary(const A& x, const R& rule) {
     const auto inverse = ops::over(1, x), square = ops::times(inverse, inverse), fourth = ops::times(square, square);
     if constexpr (is_complex_value_v<A> || is_complex_value_v<R>) return ops::choose(ops::is_equal(ops::times(fourth, 0), 0), rule, 0);
-    else return ops::choose(ops::is_less(0, inverse), ops::choose(ops::is_less(fourth, std::numeric_limits<double>::infinity()), rule, 0), 0);
+    else
+      return ops::choose(ops::is_less(0, inverse),
+                         ops::choose(ops::is_less(fourth, std::numeric_limits<double>::infinity()), rule, 0), 0);
   }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& x, const B& y, const Y& z) {
     const auto flat = ops::is_equal(y, 0);
@@ -108,7 +122,8 @@ struct lerp_op : of_reals<real_elementwise<3>> {
     const V d(y - x);
     return ops::pick(w < V(lane_t<V>(0.5f)), V(x + ops::product(w, d)), V(y - ops::product(V(V(lane_t<V>(1)) - w), d)));
   }
-  template <class A, class B, class T, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const T& t, const Y&) {
+  template <class A, class B, class T, class Y>
+  TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const T& t, const Y&) {
     return grads{ops::minus(1, t), T(t), ops::minus(b, a)};
   }
 };
@@ -123,7 +138,8 @@ struct fma_op : elementwise<3> {
     else if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) return simd::fma(V(a), V(b), V(c));
     else return V(a * b + c);
   }
-  template <class A, class B, class C, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const C&, const Y&) {
+  template <class A, class B, class C, class Y>
+  TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const C&, const Y&) {
     return grads<B, A, unit>{b, a, unit{}};
   }
 };

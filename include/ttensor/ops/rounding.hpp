@@ -96,7 +96,10 @@ struct copysign_op : of_reals<real_elementwise<2>> {
 /// x - trunc(x / y) y, the sign of x (C's fmod): d/dx = 1, d/dy = -trunc(x / y)
 struct fmod_op : of_reals<arithmetic<2>> {
   /// The multiple of b that was taken from a. Not trunc(a / b), which is 10 for 1 and 0.1: fmod(1, 0.1) is 1 - 9 * 0.1.
-  template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto whole_quotient(const A& a, const B& b, const Y& y) { return apply<round_op>(ops::over(ops::minus(a, y), b)); }
+  template <class A, class B, class Y>
+  TTENSOR_HD TTENSOR_INLINE static constexpr auto whole_quotient(const A& a, const B& b, const Y& y) {
+    return apply<round_op>(ops::over(ops::minus(a, y), b));
+  }
   static constexpr const char* name = "fmod";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 0u : 7u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {

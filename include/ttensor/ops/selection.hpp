@@ -15,12 +15,14 @@ struct where_op : elementwise<3> {
   template <class C, class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const C& c, const A& a, const B& b) {
     if constexpr (is_pack_v<A> && is_pack_v<C>) return select(c, a, A(b));
     else if constexpr (is_pack_v<B> && is_pack_v<C>) return select(c, B(a), b);
-    else if constexpr (cpp_number<A> && cpp_number<B>) return c ? static_cast<std::common_type_t<A, B>>(a) : static_cast<std::common_type_t<A, B>>(b);
+    else if constexpr (cpp_number<A> && cpp_number<B>)
+      return c ? static_cast<std::common_type_t<A, B>>(a) : static_cast<std::common_type_t<A, B>>(b);
     else if constexpr (cpp_number<A>) return c ? B(a) : b;
     else if constexpr (is_complex_v<A> && is_complex_v<B> && sizeof(A) < sizeof(B)) return c ? B(a) : b;
     else return c ? a : A(b);
   }
-  template <class C, class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const C& c, const A&, const B&, const Y&) {
+  template <class C, class A, class B, class Y>
+  TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const C& c, const A&, const B&, const Y&) {
     return grads{no_partial{}, when<C>{c}, unless<C>{c}};
   }
 };
@@ -86,7 +88,8 @@ struct clamp_op : of_reals<elementwise<3>> {
   template <class A, class L, class H> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const L& l, const H& h) {
     return minimum_op::primal(maximum_op::primal(a, l), h);
   }
-  template <class A, class L, class H, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const L& l, const H& h, const Y&) {
+  template <class A, class L, class H, class Y>
+  TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const L& l, const H& h, const Y&) {
     const auto below = apply<less_op>(a, l);
     const auto above = apply<logical_not_op>(apply<less_equal_op>(apply<maximum_op>(a, l), h));
     return grads{unless{apply<logical_or_op>(below, above)}, when{apply<logical_and_op>(below, apply<logical_not_op>(above))}, when{above}};

@@ -8,15 +8,23 @@ TTENSOR_HD_BEGIN
 struct erf_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "erf";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::erf(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(1.1283791670955126, apply<exp_op>(ops::minus(ops::times(a, a))))}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::erf(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{ops::times(1.1283791670955126, apply<exp_op>(ops::minus(ops::times(a, a))))};
+  }
 };
 /// erfc(a + h) ~= erfc(a) - 2 / sqrt(pi) exp(-a^2) h
 struct erfc_op : of_reals<real_elementwise<1>> {
   static constexpr const char* name = "erfc";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::erfc(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(-1.1283791670955126, apply<exp_op>(ops::minus(ops::times(a, a))))}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::erfc(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{ops::times(-1.1283791670955126, apply<exp_op>(ops::minus(ops::times(a, a))))};
+  }
 };
 /// x log y, 0 where x is 0. d/dx = log y, d/dy = x / y, 0 where both are 0
 struct xlogy_op : real_elementwise<2> {
@@ -24,7 +32,11 @@ struct xlogy_op : real_elementwise<2> {
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 3u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
     using V = ops::wider_t<A, B>;
-    return ops::in_float([]<class W>(const W& x, const W& y) { return W(ops::pick((x == W(0)) && (y == y), W(0), W(x * math::log(y)))); }, V(a), V(b));
+    return ops::in_float(
+        []<class W>(const W& x, const W& y) {
+          return W(ops::pick((x == W(0)) && (y == y), W(0), W(x * math::log(y))));
+        },
+        V(a), V(b));
   }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& x, const B& y, const Y&) {
     const auto ratio = ops::over(x, y);

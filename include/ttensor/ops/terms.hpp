@@ -23,7 +23,10 @@ TTENSOR_TERM_2(is_greater_equal, greater_equal_op)
 TTENSOR_TERM_2(both, logical_and_op)
 #undef TTENSOR_TERM_1
 #undef TTENSOR_TERM_2
-template <class C, class A, class B> TTENSOR_HD TTENSOR_INLINE constexpr auto choose(const C& c, const A& a, const B& b) { return apply<where_op>(c, a, b); }
+template <class C, class A, class B>
+TTENSOR_HD TTENSOR_INLINE constexpr auto choose(const C& c, const A& a, const B& b) {
+  return apply<where_op>(c, a, b);
+}
 
 /// m ? a : b for numbers and packs, inside a primal.
 template <class M, class A> TTENSOR_HD TTENSOR_INLINE constexpr A pick(const M& m, const A& a, const A& b) {

@@ -11,22 +11,30 @@ struct sin_op : real_elementwise<1> {
   static constexpr const char* name = "sin";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return math::sin(a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<cos_op>(a)}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{apply<cos_op>(a)};
+  }
 };
 /// cos(a + h) ~= cos(a) - h sin(a)
 struct cos_op : real_elementwise<1> {
   static constexpr const char* name = "cos";
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return math::cos(a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<neg_op>(apply<sin_op>(a))}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{apply<neg_op>(apply<sin_op>(a))};
+  }
 };
 
 /// tan(a + h) ~= tan(a) + (1 + tan(a)^2) h
 struct tan_op : real_elementwise<1> {
   static constexpr const char* name = "tan";
   static constexpr unsigned reads(int) { return 2u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::tan(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) { return grads{ops::plus(1, ops::times(y, y))}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::tan(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A&, const Y& y) {
+    return grads{ops::plus(1, ops::times(y, y))};
+  }
 };
 namespace ops {
 /// 2^N, a constant of a rule that meets values of A.
@@ -48,49 +56,73 @@ struct one_minus_square_op : elementwise<1> {
     if constexpr (is_complex_value_v<A>) return -(a - A(lane_t<A>(1))) * (a - A(lane_t<A>(-1)));
     else return (A(lane_t<A>(1)) - a) * (A(lane_t<A>(1)) + a);
   }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::times(-2, a)}; }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{ops::times(-2, a)};
+  }
 };
 /// asin(a + h) ~= asin(a) + h / sqrt(1 - a^2); +inf at -1 and 1
 struct asin_op : real_elementwise<1> {
   static constexpr const char* name = "asin";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::asin(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<sqrt_op>(apply<one_minus_square_op>(a)))}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::asin(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{ops::over(1, apply<sqrt_op>(apply<one_minus_square_op>(a)))};
+  }
 };
 /// acos(a + h) ~= acos(a) - h / sqrt(1 - a^2)
 struct acos_op : real_elementwise<1> {
   static constexpr const char* name = "acos";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::acos(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(-1, apply<sqrt_op>(apply<one_minus_square_op>(a)))}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::acos(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{ops::over(-1, apply<sqrt_op>(apply<one_minus_square_op>(a)))};
+  }
 };
 /// atan(a + h) ~= atan(a) + h / (1 + a^2)
 struct atan_op : real_elementwise<1> {
   static constexpr const char* name = "atan";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::atan(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, ops::plus(1, ops::times(a, a)))}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::atan(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{ops::over(1, ops::plus(1, ops::times(a, a)))};
+  }
 };
 struct cosh_op;
 /// sinh(a + h) ~= sinh(a) + h cosh(a)
 struct sinh_op : real_elementwise<1> {
   static constexpr const char* name = "sinh";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::sinh(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<cosh_op>(a)}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::sinh(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{apply<cosh_op>(a)};
+  }
 };
 /// cosh(a + h) ~= cosh(a) + h sinh(a)
 struct cosh_op : real_elementwise<1> {
   static constexpr const char* name = "cosh";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::cosh(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{apply<sinh_op>(a)}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::cosh(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{apply<sinh_op>(a)};
+  }
 };
 /// asinh(a + h) ~= asinh(a) + h / sqrt(1 + a^2), 1 / |a| where the square is so large that the 1 is lost
 struct asinh_op : real_elementwise<1> {
   static constexpr const char* name = "asinh";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::asinh(x); }, a); }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::asinh(x); }, a);
+  }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
     if constexpr (is_complex_value_v<A>) {
       return grads{ops::over(1, apply<sqrt_op>(ops::minus(ops::times(a, a), -1)))};  // 1 + a^2 would lose the -0, as above
@@ -106,7 +138,9 @@ struct asinh_op : real_elementwise<1> {
 struct acosh_op : real_elementwise<1> {
   static constexpr const char* name = "acosh";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::acosh(x); }, a); }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::acosh(x); }, a);
+  }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
     return grads{ops::over(ops::over(1, apply<sqrt_op>(ops::minus(a, 1))), apply<sqrt_op>(ops::minus(a, -1)))};
   }
@@ -115,8 +149,12 @@ struct acosh_op : real_elementwise<1> {
 struct atanh_op : real_elementwise<1> {
   static constexpr const char* name = "atanh";
   static constexpr unsigned reads(int) { return 1u; }
-  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) { return ops::in_float([](const auto& x) { return math::atanh(x); }, a); }
-  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) { return grads{ops::over(1, apply<one_minus_square_op>(a))}; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    return ops::in_float([](const auto& x) { return math::atanh(x); }, a);
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{ops::over(1, apply<one_minus_square_op>(a))};
+  }
 };
 /// atan2(y, x): the angle of the point (x, y). d/dy = x / r^2, d/dx = -y / r^2; 0 at the origin. Points whose r^2 over- or underflows are moved by a power of two.
 struct atan2_op : of_reals<real_elementwise<2>> {
@@ -134,7 +172,8 @@ struct atan2_op : of_reals<real_elementwise<2>> {
     const auto large = ops::is_less(ops::power_of_two<B, high>(), size);
     const auto small = ops::both(ops::is_less(size, ops::power_of_two<B, low>()), ops::is_less(0, size));
     const auto moved = [&](const auto& a) {
-      return ops::choose(large, ops::times(ops::power_of_two<B, down>(), a), ops::choose(small, ops::times(ops::power_of_two<B, up>(), a), a));
+      return ops::choose(large, ops::times(ops::power_of_two<B, down>(), a),
+                         ops::choose(small, ops::times(ops::power_of_two<B, up>(), a), a));
     };
     const auto u = moved(x), v = moved(y);
     const auto square = ops::plus(ops::times(u, u), ops::times(v, v));

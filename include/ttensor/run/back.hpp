@@ -53,12 +53,15 @@ template <class E> TTENSOR_NOINLINE void add(char* to, const char* from, index_t
 template <class E> void put(char* to, const char* from, index_t n) { std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(E)); }
 template <class E, int N> void empty(char* sums, char* wide) {
   using W = collect_t<E>;
-  (pack<W, N>::load(reinterpret_cast<const W*>(wide)) + load_as<pack<W, N>>(reinterpret_cast<const E*>(sums))).store(reinterpret_cast<W*>(wide));
+  (pack<W, N>::load(reinterpret_cast<const W*>(wide)) + load_as<pack<W, N>>(reinterpret_cast<const E*>(sums)))
+      .store(reinterpret_cast<W*>(wide));
   std::memset(sums, 0, N * sizeof(E));
 }
 template <class E, int N> TTENSOR_NOINLINE void close(char* to, const char* sums, const char* wide) {
   using V = pack<collect_t<E>, N>;
-  const auto s = fold(V::load(reinterpret_cast<const collect_t<E>*>(wide)) + load_as<V>(reinterpret_cast<const E*>(sums)), [](auto a, auto b) { return a + b; });
+  const auto s =
+      fold(V::load(reinterpret_cast<const collect_t<E>*>(wide)) + load_as<V>(reinterpret_cast<const E*>(sums)),
+           [](auto a, auto b) { return a + b; });
   E* e = reinterpret_cast<E*>(to);
   *e = static_cast<E>(static_cast<collect_t<E>>(static_cast<compute_t<E>>(*e)) + s);
 }
@@ -172,7 +175,9 @@ TTENSOR_BODY void back_run::close(index_t packs, index_t tail) const {
   const int first = f.value ? f.outs : 0;
   for (int k = f.targets; k < f.planes - 1; ++k) {
     const bool sum = is_sum(k), stored = fresh.has(k - f.targets);
-    if (tail != 0) (stored ? f.ops[k]->put : f.ops[k]->add)(sum ? pack_of(sums, k) : c[k].ptr + packs * step[k], room + (k - first) * 16 * f.lanes, tail);
+    if (tail != 0)
+      (stored ? f.ops[k]->put : f.ops[k]->add)(sum ? pack_of(sums, k) : c[k].ptr + packs * step[k],
+                                               room + (k - first) * 16 * f.lanes, tail);
     if (sum) f.ops[k]->close(c[k].ptr, pack_of(sums, k), pack_of(wide, k));
   }
 }
@@ -197,7 +202,8 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
   static constexpr auto value_bytes = table::bytes();
   static constexpr int target_planes = (Target::planes + ... + 0);
   static constexpr int planes = table::count + target_planes + 1, cost = planes + 4 * Prog::length;
-  static_assert(planes <= max_planes && target_planes <= plane_mask::most, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
+  static_assert(planes <= max_planes && target_planes <= plane_mask::most,
+                "ttensor: too many arrays in one statement; evaluate a part with eval() first");
   using leaves = leaf_set<N, L...>;
   using sweeper = sweep<Prog, typename leaves::list>;
   using ct_value = typename core_io<Out, N>::value;
@@ -265,7 +271,8 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     store_as(d, to);
   }
   /// One pack; returns the value of the statement.
-  TTENSOR_INLINE static ct_value body(const typename leaves::uniforms& u, char* const* p, const ct_value& ct, const plane_roles& roles, kept_planes& kept) {
+  TTENSOR_INLINE static ct_value body(const typename leaves::uniforms& u, char* const* p, const ct_value& ct,
+                                      const plane_roles& roles, kept_planes& kept) {
     typename sweeper::values v;
     leaves::template load<table, Prog>(v, u, p);
     sweeper::forward(v, typename sweeper::order{});
@@ -315,7 +322,8 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     if constexpr (Value) {
       using T = typename core_elem<Out>::type;
       T* to = reinterpret_cast<T*>(c[0].ptr);
-      *to = static_cast<T>(static_cast<collect_t<T>>(static_cast<compute_t<T>>(*to)) + fold(sum.total(), [](auto a, auto b) { return a + b; }));
+      *to = static_cast<T>(static_cast<collect_t<T>>(static_cast<compute_t<T>>(*to)) +
+                           fold(sum.total(), [](auto a, auto b) { return a + b; }));
     }
   }
 
@@ -329,12 +337,17 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     ((q.v[K] = p[K]), ...);
     return q;
   }
-  template <int... K> TTENSOR_INLINE static void write(char** p, const places& q, std::integer_sequence<int, K...>) { ((p[K] = q.v[K]), ...); }
+  template <int... K> TTENSOR_INLINE static void write(char** p, const places& q, std::integer_sequence<int, K...>) {
+    ((p[K] = q.v[K]), ...);
+  }
   TTENSOR_INLINE static void advance(char*& p, index_t step) {
     p += step;
     __asm__("" : "+r"(p));  // g++ adds addresses as vectors, and then takes each out of its vector for every pack
   }
-  template <int... K> TTENSOR_INLINE static void advance(places& q, const index_t* step, std::integer_sequence<int, K...>) { (advance(q.v[K], step[K]), ...); }
+  template <int... K>
+  TTENSOR_INLINE static void advance(places& q, const index_t* step, std::integer_sequence<int, K...>) {
+    (advance(q.v[K], step[K]), ...);
+  }
   TTENSOR_INLINE static ct_value cotangent(char* const* p) {
     if constexpr (Value) {
       return ct_value(compute_t<typename core_elem<Out>::type>(1));

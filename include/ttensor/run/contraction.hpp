@@ -162,11 +162,14 @@ template <class T> TTENSOR_NOINLINE void absorb_again(const product_nest& s, uns
   if (first == size) return;
   bool absorbs = false;
   each_product(s, [&](const product& p, index_t i, index_t j, index_t) {
-    absorbs = absorbs || (zeros & 1 && any_zero(a + i, p.m, p.k, p.a_row, p.a_col)) || (zeros & 2 && any_zero(b + j, p.k, p.n, p.b_row, p.b_col));
+    absorbs = absorbs || (zeros & 1 && any_zero(a + i, p.m, p.k, p.a_row, p.a_col)) ||
+              (zeros & 2 && any_zero(b + j, p.k, p.n, p.b_row, p.b_col));
   });
   if (!absorbs) return;
   scratch<T> again(size);
-  each_product(s, [&](const product& one, index_t i, index_t j, index_t k) { multiply_absorbing(one, zeros, a + i, b + j, c + k, again.data() + k); });
+  each_product(s, [&](const product& one, index_t i, index_t j, index_t k) {
+    multiply_absorbing(one, zeros, a + i, b + j, c + k, again.data() + k);
+  });
   for (index_t i = first; i < size; ++i)
     if (c[i] != c[i]) c[i] = again.data()[i];
 }
@@ -179,7 +182,8 @@ template <class T> TTENSOR_NOINLINE void absorb_zeros(const product_nest& s, uns
   bool found = false;
   if ((zeros & 1 ? one.k * one.n : 0) + (zeros & 2 ? one.m * one.k : 0) < one.m * one.n)
     each_product(s, [&](const product& p, index_t i, index_t j, index_t) {
-      found = found || (zeros & 1 && any_infinite(b + j, p.k, p.n, p.b_row, p.b_col)) || (zeros & 2 && any_infinite(a + i, p.m, p.k, p.a_row, p.a_col));
+      found = found || (zeros & 1 && any_infinite(b + j, p.k, p.n, p.b_row, p.b_col)) ||
+              (zeros & 2 && any_infinite(a + i, p.m, p.k, p.a_row, p.a_col));
     });
   else found = any_infinite(c, 1, size, size, 1);
   if (found) matmul_detail::absorb_again(s, zeros, a, b, c, size);

@@ -171,7 +171,8 @@ template <int N, class... L> struct leaf_set {
   template <class Table, class Place, int... I> TTENSOR_INLINE static void uniforms_of([[maybe_unused]] uniforms& u, [[maybe_unused]] const Place* c, int_list<I...>) {
     ((at<I>(u) = broadcast<io<I>>(c + Table::first(I + 1))), ...);
   }
-  template <class Table, class Prog, class Values, int... I> TTENSOR_INLINE static void load_moving([[maybe_unused]] Values& v, [[maybe_unused]] char* const* p, int_list<I...>) {
+  template <class Table, class Prog, class Values, int... I>
+  TTENSOR_INLINE static void load_moving([[maybe_unused]] Values& v, [[maybe_unused]] char* const* p, int_list<I...>) {
     ((at<uses<Prog>.v[I].load>(v) = loaded<(uses<Prog>.v[I].readers > 1)>(io<I>::load(p + Table::first(I + 1)))), ...);
   }
   // Loaded once: tuned for some processors, GCC 12 would rather load it again for every operator that reads it.

@@ -21,7 +21,8 @@ struct slot_plan {
 // The target of a slot under each walk. An array of rank 0 is summed by the sweep itself.
 template <class K> inline constexpr bool has_target = K::rank >= 0 && is_differentiable_v<typename K::elem>;
 template <class K, class P> using target_t =
-    std::conditional_t<!has_target<K>, no_target, std::conditional_t<K::rank == 0, sum_target<accumulate_t<typename K::elem>>, plane_target<P>>>;
+    std::conditional_t<!has_target<K>, no_target,
+                       std::conditional_t<K::rank == 0, sum_target<accumulate_t<typename K::elem>>, plane_target<P>>>;
 template <class T> T make_target(const nest_plane& p, int rank, bool add) {
   if constexpr (std::is_same_v<T, no_target>) return {};
   else return [&]<class U>(std::type_identity<U>) {
@@ -35,7 +36,8 @@ template <class T> T make_target(const nest_plane& p, int rank, bool add) {
     }(std::type_identity<U>{});
   }(std::type_identity<T>{});
 }
-template <class E, int Outs, class... T> bundle<T...> make_targets(const device_statement<E, Outs>& st, const slot_plan* plan, type_list<T...>) {
+template <class E, int Outs, class... T>
+bundle<T...> make_targets(const device_statement<E, Outs>& st, const slot_plan* plan, type_list<T...>) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return bundle<T...>{{{make_target<T>(st.plane[I], st.loops.rank, plan[I].add)}...}};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
@@ -44,21 +46,24 @@ template <class E, int Outs, class... T> bundle<T...> make_targets(const device_
 
 /// The sweep alone, where everything is contiguous (st.flat): outputs of st are the adjoint planes of the slots and the
 /// cotangent, prepared by device_backward.
-template <class C, class X, class E, int Outs> void device_back_flat(const X& x, const device_statement<E, Outs>& st, const device_detail::slot_plan* plan) {
+template <class C, class X, class E, int Outs>
+void device_back_flat(const X& x, const device_statement<E, Outs>& st, const device_detail::slot_plan* plan) {
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<C, typename K::elem...>();
     using targets = type_list<device_detail::target_t<K, flat_plane<typename K::elem>>...>;
     using ct = cotangent_leaf<flat_plane<const C>>;
-    using body = back_body<program_of<E>, device_detail::active_slots(leaves_of_t<E>{}), linear_walk<N>, ct, targets, typename K::linear...>;
-    x.launch(body{st.template linear<N>(), ct{{reinterpret_cast<const C*>(st.plane[Outs - 1].ptr)}}, device_detail::make_targets(st, plan, targets{}),
-                  st.leaves(k, type_list<typename K::linear...>{})},
+    using body = back_body<program_of<E>, device_detail::active_slots(leaves_of_t<E>{}), linear_walk<N>, ct, targets,
+                           typename K::linear...>;
+    x.launch(body{st.template linear<N>(), ct{{reinterpret_cast<const C*>(st.plane[Outs - 1].ptr)}},
+                  device_detail::make_targets(st, plan, targets{}), st.leaves(k, type_list<typename K::linear...>{})},
              (st.size + N - 1) / N);
   });
 }
 
 /// Adjoints of e's arrays from the cotangent of e (null: ones), row-major in e.shape(). One pass; arrays that e broadcasts
 /// or reads in several layouts get theirs from a sum over a temporary. Arrays that no `into` names are constants.
-template <class X, class C, class E, class... T> void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>&... into) {
+template <class X, class C, class E, class... T>
+void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>&... into) {
   using list = leaves_of_t<E>;
   constexpr int slots = list::size, outs = slots + 1, R = device_statement<E, 1>::R;
   constexpr std::uint64_t active = device_detail::active_slots(list{});
@@ -109,7 +114,9 @@ template <class X, class C, class E, class... T> void device_backward(const X& x
         else st.set_output(I, reinterpret_cast<S*>(at<I>(temporary).get()));
       }
     };
-    [&]<int... I>(std::integer_sequence<int, I...>) { (prepare(width<I>{}, std::type_identity<K>{}), ...); }(std::make_integer_sequence<int, slots>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      (prepare(width<I>{}, std::type_identity<K>{}), ...);
+    }(std::make_integer_sequence<int, slots>{});
     if (ct) {
       st.set_output(slots, const_cast<C*>(ct));
       st.plane[slots].how = access::input;
@@ -126,7 +133,8 @@ template <class X, class C, class E, class... T> void device_backward(const X& x
         using ct_leaf = cotangent_leaf<strided_plane<const C, Q, I>>;
         using body = back_body<program_of<E>, active, grid_walk<M, Q, I>, ct_leaf, targets, typename K::template grid<Q, I>...>;
         used = x.threads(static_cast<index_t>(walk.items));
-        x.launch(body{walk, ct_leaf{device_detail::strided<const C, Q, I>(st.plane[slots], st.loops.rank)}, device_detail::make_targets(st, plan, targets{}),
+        x.launch(body{walk, ct_leaf{device_detail::strided<const C, Q, I>(st.plane[slots], st.loops.rank)},
+                      device_detail::make_targets(st, plan, targets{}),
                       st.leaves(k, type_list<typename K::template grid<Q, I>...>{})},
                  static_cast<index_t>(walk.items));
       });
@@ -140,11 +148,15 @@ template <class X, class C, class E, class... T> void device_backward(const X& x
           const index_t zero[1]{};
           device_sum_into(x, to, zero, true, device_leaf<accumulate_t<S>, 1>{at<I>(temporary).get(), layout_map<1>::row_major({{used}})});
         } else {
-          device_sum_into(x, to, stride[I], true, device_leaf<S, E::rank>{reinterpret_cast<const S*>(at<I>(temporary).get()), layout_map<E::rank>::row_major(e.shape())});
+          device_sum_into(x, to, stride[I], true,
+                          device_leaf<S, E::rank>{reinterpret_cast<const S*>(at<I>(temporary).get()),
+                                                  layout_map<E::rank>::row_major(e.shape())});
         }
       }
     };
-    [&]<int... I>(std::integer_sequence<int, I...>) { (finish(width<I>{}, std::type_identity<K>{}), ...); }(std::make_integer_sequence<int, slots>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      (finish(width<I>{}, std::type_identity<K>{}), ...);
+    }(std::make_integer_sequence<int, slots>{});
   });
 }
 

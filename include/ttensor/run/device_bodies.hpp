@@ -152,7 +152,8 @@ template <class S, int Slot> inline constexpr int load_number = S::load_of(Slot)
 template <class T> struct running {};  // what a target keeps from position to position
 template <class A> struct running<sum_target<A>> { A sum; };
 
-template <class P, class V, class At> TTENSOR_HD TTENSOR_INLINE void deliver(const plane_target<P>& t, running<plane_target<P>>&, const V& d, const At& at) {
+template <class P, class V, class At>
+TTENSOR_HD TTENSOR_INLINE void deliver(const plane_target<P>& t, running<plane_target<P>>&, const V& d, const At& at) {
   if (!t.plane.ptr) return;
   using E = typename P::elem;
   using A = device_pack<compute_t<E>, V::size>;
@@ -160,7 +161,8 @@ template <class P, class V, class At> TTENSOR_HD TTENSOR_INLINE void deliver(con
   E* to = t.plane.where(at);
   store_word(t.add ? load_word<A>(static_cast<const E*>(to)) + g : g, to);
 }
-template <class A, class V, class At> TTENSOR_HD TTENSOR_INLINE void deliver(const sum_target<A>&, running<sum_target<A>>& r, const V& d, const At&) {
+template <class A, class V, class At>
+TTENSOR_HD TTENSOR_INLINE void deliver(const sum_target<A>&, running<sum_target<A>>& r, const V& d, const At&) {
   constexpr int N = V::size;
   TTENSOR_LANES(j) r.sum += static_cast<A>(d.v[j]);
 }
@@ -198,7 +200,9 @@ struct back_body<Prog, Active, Walk, Ct, type_list<T...>, L...> {
 
  private:
   template <class F> TTENSOR_HD TTENSOR_INLINE static void each_target(F&& f) {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (f(width<I>{}), ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      (f(width<I>{}), ...);
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
   }
 };
 
@@ -259,7 +263,8 @@ template <class Prog, class Red, class A, int K, int R, class I, class Out, clas
   TTENSOR_HD void operator()(index_t tid, index_t threads) const {
     const index_t n = static_cast<index_t>(kept.items) * static_cast<index_t>(parts);
     for (index_t i = tid; i < n; i += threads) {
-      const I k = static_cast<I>(i), width = pieces_inside ? parts : kept.items, a = static_cast<I>(k / width), b = static_cast<I>(k - a * width);
+      const I k = static_cast<I>(i), width = pieces_inside ? parts : kept.items, a = static_cast<I>(k / width),
+              b = static_cast<I>(k - a * width);
       if (pieces_inside) put(a, b, fold(a, b));
       else put(b, a, fold(b, a));
     }

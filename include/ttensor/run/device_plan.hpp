@@ -34,7 +34,9 @@ namespace device_detail {
 template <class L> inline constexpr bool number_v = false;
 template <number T> inline constexpr bool number_v<scalar_leaf<T>> = true;
 template <class... L> constexpr bool all_on_device(type_list<L...>) { return ((is_device_leaf_v<L> || number_v<L>) && ...); }
-template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) { return slot_bits<(is_device_leaf_v<L> && is_differentiable_v<typename L::scalar>)...>(); }
+template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
+  return slot_bits<(is_device_leaf_v<L> && is_differentiable_v<typename L::scalar>)...>();
+}
 
 // The kernel's leaf of an expression's leaf, under each walk.
 template <class L> struct kernel_leaf;
@@ -188,7 +190,8 @@ template <class E, int Outs> struct device_statement {
     const index_t* e = loops.extent;
     if (!device_detail::fits_32(loops)) return f(device_detail::make_walk<1, R, index_t>(e, loops.rank), std::type_identity<index_t>{});
     if constexpr (N > 1)
-      if (device_detail::words_fit(loops, N)) return f(device_detail::make_walk<N, R, std::uint32_t>(e, loops.rank), std::type_identity<std::uint32_t>{});
+      if (device_detail::words_fit(loops, N))
+        return f(device_detail::make_walk<N, R, std::uint32_t>(e, loops.rank), std::type_identity<std::uint32_t>{});
     f(device_detail::make_walk<1, R, std::uint32_t>(e, loops.rank), std::type_identity<std::uint32_t>{});
   }
 };
@@ -231,7 +234,8 @@ template <class X, class T, class E> void device_map(const X& x, T* out, const E
     constexpr int R = device_statement<E, 1>::R;
     st.template on_grid<N>([&]<int M, class I>(const grid_walk<M, R, I>& walk, std::type_identity<I>) {
       using body = map_body<program_of<E>, grid_walk<M, R, I>, strided_plane<T, R, I>, typename K::template grid<R, I>...>;
-      x.launch(body{walk, device_detail::strided<T, R, I>(st.plane[0], st.loops.rank), st.leaves(k, type_list<typename K::template grid<R, I>...>{})},
+      x.launch(body{walk, device_detail::strided<T, R, I>(st.plane[0], st.loops.rank),
+                    st.leaves(k, type_list<typename K::template grid<R, I>...>{})},
                static_cast<index_t>(walk.items));
     });
   });

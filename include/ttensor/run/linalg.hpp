@@ -10,8 +10,8 @@ namespace linalg_detail {
 inline constexpr index_t block = 64;
 template <class T> inline constexpr bool has_product_v = std::is_same_v<T, float> || std::is_same_v<T, double>;
 /// c -= a b, where a (m, k) is read through its strides.
-template <class T> void subtract_product(index_t m, index_t n, index_t k, const T* a, index_t a_row, index_t a_col, const T* b, index_t b_row, index_t b_col, T* c,
-                                         index_t c_row) {
+template <class T> void subtract_product(index_t m, index_t n, index_t k, const T* a, index_t a_row, index_t a_col,
+                                         const T* b, index_t b_row, index_t b_col, T* c, index_t c_row) {
   if (m == 0 || n == 0 || k == 0) return;
   scratch<T> minus(m * k);
   for (index_t i = 0; i < m; ++i)
@@ -28,8 +28,8 @@ template <class T> void substitute(bool lower, index_t n, index_t m, const T* a,
       const index_t blocks = (n + block - 1) / block;
       for (index_t q = 0; q < blocks; ++q) {
         const index_t i = (lower ? q : blocks - 1 - q) * block, rows = n - i < block ? n - i : block, solved = lower ? 0 : i + rows;
-        linalg_detail::subtract_product<T>(rows, m, lower ? i : n - solved, a + i * a_row + solved * a_col, a_row, a_col, x + solved * x_row, x_row, 1,
-                                           x + i * x_row, x_row);
+        linalg_detail::subtract_product<T>(rows, m, lower ? i : n - solved, a + i * a_row + solved * a_col, a_row,
+                                           a_col, x + solved * x_row, x_row, 1, x + i * x_row, x_row);
         substitute<T>(lower, rows, m, a + i * (a_row + a_col), a_row, a_col, x + i * x_row, x_row);
       }
       return;
@@ -55,7 +55,8 @@ template <class T> void substitute(bool lower, index_t n, index_t m, const T* a,
 }
 
 /// The same where x is a tangent or cotangent: its exact zeros, and those that it turns into on the way, absorb inf and NaN.
-template <class T> void substitute_absorbing(bool lower, index_t n, index_t m, const T* a, index_t a_row, index_t a_col, T* x, index_t x_row) {
+template <class T> void substitute_absorbing(bool lower, index_t n, index_t m, const T* a, index_t a_row, index_t a_col,
+                                             T* x, index_t x_row) {
   for (index_t q = 0; q < n; ++q) {
     const index_t i = lower ? q : n - 1 - q, from = lower ? 0 : i + 1, to = lower ? i : n;
     for (index_t c = 0; c < m; ++c) {

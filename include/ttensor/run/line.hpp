@@ -19,8 +19,10 @@ nest_plan plan_line_sum(nest& s, rows_kernel k, const accumulation& a);
 /// Calls a kernel along one axis. Planes whose stride is not 0 or 1 pass through a buffer.
 class line {
  public:
-  line(const nest_plane* plane, int planes, int lanes, rows_kernel k, bool adds) : plane_(plane), planes_(planes), lanes_(lanes), rows_(k), adds_(adds) {}
-  line(const nest_plane* plane, int planes, int lanes, kernel k) : plane_(plane), planes_(planes), lanes_(lanes), kernel_(k), each_(&line::repeated), adds_(true) {}
+  line(const nest_plane* plane, int planes, int lanes, rows_kernel k, bool adds)
+      : plane_(plane), planes_(planes), lanes_(lanes), rows_(k), adds_(adds) {}
+  line(const nest_plane* plane, int planes, int lanes, kernel k)
+      : plane_(plane), planes_(planes), lanes_(lanes), kernel_(k), each_(&line::repeated), adds_(true) {}
 
   TTENSOR_NOINLINE void walk(char* const* ptr, index_t n) const {
     alignas(16) char nowhere[16];
@@ -153,7 +155,9 @@ TTENSOR_BODY nest_plan plan_line(nest& s) {
   m.extent[0] = s.extent[0];
   return m;
 }
-TTENSOR_BODY void run_line_sum(nest& s, kernel k, const accumulation& a) { line_sum(s.plane, s.planes, line(s.plane, s.planes, s.lanes, k), a).run(s.extent[0]); }
+TTENSOR_BODY void run_line_sum(nest& s, kernel k, const accumulation& a) {
+  line_sum(s.plane, s.planes, line(s.plane, s.planes, s.lanes, k), a).run(s.extent[0]);
+}
 TTENSOR_BODY void run_line_sum_of_rows(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n, const accumulation& a) {
   line_sum(plane, planes, line(plane, planes, lanes, k, true), a).run(n);
 }

@@ -30,7 +30,8 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   static constexpr bool pads = fills_pack<Prog, table, 0, N, L...>(), takes_few = single::wanted;
 
   // Results much larger than the caches are written past them: nothing is read that is then overwritten whole.
-  static constexpr bool can_stream = Streams && unroll > 0 && Prog::length <= 12 && std::is_same_v<out_value, pack<Out, N>> && simd::in_registers<Out, N>;
+  static constexpr bool can_stream = Streams && unroll > 0 && Prog::length <= 12 &&
+                                     std::is_same_v<out_value, pack<Out, N>>&& simd::in_registers<Out, N>;
   static constexpr index_t stream_from = (index_t(24) << 20) / static_cast<index_t>(sizeof(Out));
 
   // What the loops call. No lambdas around functions: each function around the whole statement is the statement once more for the compiler.
@@ -63,7 +64,9 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
         if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
       const places p = loop::at_addresses(int_list<K...>{}, at...);
       if constexpr (takes_few)
-        if (TTENSOR_UNLIKELY(n < N)) return single::template each<typename core_io<Out, 1>::value, loop>(p, n, [](index_t, const auto& v, const places& q) { core_io<Out, 1>::store(v, q); });
+        if (TTENSOR_UNLIKELY(n < N))
+          return single::template each<typename core_io<Out, 1>::value, loop>(
+              p, n, [](index_t, const auto& v, const places& q) { core_io<Out, 1>::store(v, q); });
       const auto u = leaves::template load_uniforms<table, Prog>(p.v);
       loop::template flat<unroll>(p, n, computed{u}, computed_apart{u}, stored{});
     }
@@ -169,7 +172,9 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     };
     template <int I> using stepper = std::conditional_t<(facts.number[I] < 0), sweeper, once>;
     TTENSOR_INLINE static void forward(typename sweeper::values& v, values& held, unsigned known) {
-      [&]<int... I>(std::integer_sequence<int, I...>) { (stepper<I>::template step<I>(v, Ins{}, held, known), ...); }(std::make_integer_sequence<int, M>{});
+      [&]<int... I>(std::integer_sequence<int, I...>) {
+        (stepper<I>::template step<I>(v, Ins{}, held, known), ...);
+      }(std::make_integer_sequence<int, M>{});
     }
     struct computed_row {  // the first pack of a row computes everything
       const typename leaves::uniforms& u;

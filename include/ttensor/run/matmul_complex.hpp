@@ -79,7 +79,8 @@ template <class Z> void complex_parts(const product& s, const Z* a, const Z* b, 
   using T = real_t<Z>;
   const index_t left = s.m * s.k, right = s.k * s.n, out = s.m * s.n;
   scratch<T> all(3 * left + 2 * right + 2 * out);
-  T *const re = all.data(), *const im = re + left, *const minus_im = im + left, *const x = minus_im + left, *const y = x + right, *const u = y + right, *const v = u + out;
+  T *const re = all.data(), *const im = re + left, *const minus_im = im + left, *const x = minus_im + left,
+           *const y = x + right, *const u = y + right, *const v = u + out;
   copy_part(re, parts(a), s.m, s.k, s.a_row, s.a_col, 0, T(1));
   copy_part(im, parts(a), s.m, s.k, s.a_row, s.a_col, 1, T(1));
   copy_part(minus_im, parts(a), s.m, s.k, s.a_row, s.a_col, 1, T(-1));

@@ -195,7 +195,9 @@ class walker {
   walker(const walker& o) : s_(o.s_), rows_kernel_(o.rows_kernel_), kernel_(o.kernel_), each_(o.each_), accumulates_(o.accumulates_) {}
 
   /// Gives short rows another axis. A row is worth beginning that fills a pack, or several for a kernel of single rows, which begins every row anew.
-  bool turn(nest& s) const { return !rows_kernel_ ? turn_short_rows(s, 32) : accumulates_ ? turn_short_sums(s) : turn_short_rows(s, s.lanes); }
+  bool turn(nest& s) const {
+    return !rows_kernel_ ? turn_short_rows(s, 32) : accumulates_ ? turn_short_sums(s) : turn_short_rows(s, s.lanes);
+  }
   bool through_tile(int p) const {
     const index_t t = s_.plane[p].stride[s_.rank - 1];
     return t != 0 && t != 1;
@@ -209,7 +211,8 @@ class walker {
       same_[p] = strided ? first_at(p) : p;
     }
     const index_t width = extent[in], height = in > 0 ? extent[in - 1] : 1;
-    if (in == 0 && !strided && !accumulates_ && !s_.overlapping && rows_kernel_) return run_to_and_fro(rows_kernel_, c_, s_.planes, s_.lanes, width);
+    if (in == 0 && !strided && !accumulates_ && !s_.overlapping && rows_kernel_)
+      return run_to_and_fro(rows_kernel_, c_, s_.planes, s_.lanes, width);
     index_t index[max_rank]{};
     for (;;) {
       strided ? tiles(width, height, across) : call(c_, width, down_, height);
@@ -242,7 +245,9 @@ class walker {
     const nest_plane& a = s_.plane[p];
     for (int q = 0; q < p && through_tile(p); ++q) {
       const nest_plane& b = s_.plane[q];
-      if (b.how == a.how && c_[q].ptr == c_[p].ptr && a.bytes == b.bytes && std::memcmp(a.stride, b.stride, sizeof(index_t) * static_cast<std::size_t>(s_.rank)) == 0) return q;
+      if (b.how == a.how && c_[q].ptr == c_[p].ptr && a.bytes == b.bytes &&
+          std::memcmp(a.stride, b.stride, sizeof(index_t) * static_cast<std::size_t>(s_.rank)) == 0)
+        return q;
     }
     return p;
   }
@@ -263,7 +268,8 @@ class walker {
         at[p].ptr += down[p];
         if (k[p].step != 0 || s_.plane[p].how != access::input) continue;
         const int bytes = s_.plane[p].bytes * s_.lanes;
-        if (room + bytes > repeated + sizeof repeated) raise<type_error>("[run] too many broadcast operands in one statement; split it [TT-T09]");
+        if (room + bytes > repeated + sizeof repeated)
+          raise<type_error>("[run] too many broadcast operands in one statement; split it [TT-T09]");
         nest_detail::copy_elements(s_.plane[p].bytes, room, s_.plane[p].bytes, k[p].ptr, 0, s_.lanes);
         k[p].ptr = room;
         room += bytes;
@@ -279,7 +285,8 @@ class walker {
     const std::size_t need = tile_bytes(rows, across);
     if (need > room_.bytes) room_.take(need);
     for (index_t i = 0; i < height; i += rows)
-      for (index_t j = 0; j < width; j += across) one_tile(i, j, height - i < rows ? height - i : rows, width - j < across ? width - j : across);
+      for (index_t j = 0; j < width; j += across)
+        one_tile(i, j, height - i < rows ? height - i : rows, width - j < across ? width - j : across);
   }
   void one_tile(index_t i, index_t j, index_t h, index_t w) {
     const int in = s_.rank - 1;

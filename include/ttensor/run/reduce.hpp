@@ -24,7 +24,9 @@ template <class Red, class Out> struct parts {
     for (; i + N <= n; i += N) io::store(Red::combine(io::load(into, i * bytes), io::load(from, i * bytes)), into, i * bytes);
     return i;
   }
-  static void merge(char* const* into, char* const* from, index_t n, int) { merge_packs<1>(into, from, merge_packs<lanes_of<Out>()>(into, from, 0, n), n); }
+  static void merge(char* const* into, char* const* from, index_t n, int) {
+    merge_packs<1>(into, from, merge_packs<lanes_of<Out>()>(into, from, 0, n), n);
+  }
 };
 }  // namespace reduce_detail
 
@@ -49,7 +51,12 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   using places = typename loop::places;
   static constexpr int outs = core_io<Out, N>::planes, planes = table::count, cost = planes + 2 * Prog::length;
   static constexpr index_t block = 16384;  // elements; part of the definition of the result, as are the lengths here:
-  static constexpr accumulation sums{outs, 4 * block, sizeof(lane_t<total>) < 8 ? 32 : 256, 1024, reduce_detail::parts<Red, Out>::open, reduce_detail::parts<Red, Out>::merge};
+  static constexpr accumulation sums{outs,
+                                     4 * block,
+                                     sizeof(lane_t<total>) < 8 ? 32 : 256,
+                                     1024,
+                                     reduce_detail::parts<Red, Out>::open,
+                                     reduce_detail::parts<Red, Out>::merge};
   static constexpr int chains = Chains;
 
   static constexpr bool apart = stands_apart<Prog, acc>;
@@ -65,7 +72,8 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
     else return value(u, p);
   }
   using single = one_by_one<Prog, Out, L...>;
-  static constexpr bool one_pack = std::is_same_v<acc, pack<lane_t<acc>, N>>, singly = single::wanted && one_pack, pads = singly || (fills_pack<Prog, table, outs, N, L...>() && one_pack);
+  static constexpr bool one_pack = std::is_same_v<acc, pack<lane_t<acc>, N>>, singly = single::wanted && one_pack,
+                        pads = singly || (fills_pack<Prog, table, outs, N, L...>() && one_pack);
   TTENSOR_NOINLINE static total of_few(const places& p, index_t n) {
     lane_t<acc> lane[N];
     acc(Red::template identity<acc>()).store(lane);
@@ -88,7 +96,9 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   };
   struct row : contiguous_run<typename planes_read<Prog, table, leaves::count, false>::type> {};
   /// The reduction of one run as a number.
-  TTENSOR_INLINE static Out reduced(const total& t) { return static_cast<Out>(Red::combine(Red::template identity<compute_t<Out>>(), folded(t))); }
+  TTENSOR_INLINE static Out reduced(const total& t) {
+    return static_cast<Out>(Red::combine(Red::template identity<compute_t<Out>>(), folded(t)));
+  }
   TTENSOR_NOINLINE static void launch(const cursor* from, index_t n, const index_t* down, index_t rows) {
     if (n == 0) return;
     const uniforms u = leaves::template load_uniforms<table, Prog>(from);
@@ -140,7 +150,8 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   }
   // At most `block` elements in a fixed pattern of packs. `staged`: the whole run is shorter than a pack and stands in one. Contiguous: it is not, and
   // c is not read.
-  template <bool Contiguous> TTENSOR_INLINE static total one_block(const uniforms& u, const places& from, const cursor* c, index_t m, bool staged) {
+  template <bool Contiguous> TTENSOR_INLINE static total one_block(const uniforms& u, const places& from,
+                                                                   const cursor* c, index_t m, bool staged) {
     acc a[chains];
     static_for<chains>([&](auto j) { a[j()] = Red::template identity<acc>(); });
     places p = from;
@@ -166,7 +177,9 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       constexpr index_t steps = 4;
       for (; i + steps * chains * N <= m; i += steps * chains * N) {
         static_for<chains>([&](auto j) { a[j()] = value<Contiguous>(u, jump(i + j() * N)); });
-        for (index_t s = 1; s < steps; ++s) static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + (s * chains + j()) * N))); });
+        for (index_t s = 1; s < steps; ++s)
+          static_for<chains>(
+              [&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + (s * chains + j()) * N))); });
         sum = Red::combine(sum, fold_chains());
       }
       for (; i + N <= m; i += N) sum = Red::combine(sum, convert_value<total>(value<false>(u, jump(i))));
@@ -196,7 +209,8 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
     else return Red::combine(tree<Rows / 2, Often>(u, p), tree<Rows / 2, Often>(u, p + Rows / 2 * (planes - outs)));
   }
   // Adds `groups` times `Rows` rows to the output row; the rows of a group are combined in a tree first.
-  template <int Rows> TTENSOR_NOINLINE static void add_rows(const uniforms& u, const cursor* from, const index_t* down, index_t n, index_t groups) {
+  template <int Rows> TTENSOR_NOINLINE static void add_rows(const uniforms& u, const cursor* from, const index_t* down,
+                                                            index_t n, index_t groups) {
     using table_of = row_table<Rows>;
     using rows_loop = strip<table_of, N>;
     cursor c[table_of::count];
@@ -209,12 +223,17 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       c[k].ptr += table_of::row(k) * down[own];
       next[k] = Rows * down[own];
     }
-    auto compute = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::load(q), convert_value<total>(tree<Rows, true>(u, q))); };
-    auto compute_apart = [&](const typename rows_loop::places& q) { return Red::combine(core_io<Out, N>::load(q), convert_value<total>(tree<Rows, false>(u, q))); };
+    auto compute = [&](const typename rows_loop::places& q) {
+      return Red::combine(core_io<Out, N>::load(q), convert_value<total>(tree<Rows, true>(u, q)));
+    };
+    auto compute_apart = [&](const typename rows_loop::places& q) {
+      return Red::combine(core_io<Out, N>::load(q), convert_value<total>(tree<Rows, false>(u, q)));
+    };
     auto store = [&](const total& v, const typename rows_loop::places& q) { core_io<Out, N>::store(v, q); };
     if constexpr (Rows > 1)
       if (n >= N && rows_loop::contiguous(c)) {
-        for (auto p = rows_loop::start(c); groups > 0; --groups, rows_loop::down(p, next)) rows_loop::template flat<apart ? 1 : 2>(p, n, compute, compute_apart, store);
+        for (auto p = rows_loop::start(c); groups > 0; --groups, rows_loop::down(p, next))
+          rows_loop::template flat<apart ? 1 : 2>(p, n, compute, compute_apart, store);
         return;
       }
     for (; groups > 0; --groups) {
@@ -247,7 +266,8 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       V r = v;
       r.value = kept(v.value, keep, tangent);
       // beyond the tail a tangent is 0 for every reduction
-      for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k) r.tangent_at(k) = kept(v.tangent_at(k), keep, true);
+      for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k)
+        r.tangent_at(k) = kept(v.tangent_at(k), keep, true);
       return r;
     } else {
       return select(keep, v, tangent ? V(lane_t<V>(0)) : Red::template identity<V>());
@@ -260,7 +280,9 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   template <int Half, class V> TTENSOR_INLINE static V fold_lanes(V v) {
     V other = v;
 #if TTENSOR_HAS_REGISTERS
-    [&]<int... I>(std::integer_sequence<int, I...>) { other.r[0] = __builtin_shufflevector(v.r[0], v.r[0], (I ^ Half)...); }(std::make_integer_sequence<int, V::width>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      other.r[0] = __builtin_shufflevector(v.r[0], v.r[0], (I ^ Half)...);
+    }(std::make_integer_sequence<int, V::width>{});
 #endif
     v = Red::combine(v, other);
     if constexpr (Half > 1) return fold_lanes<Half / 2>(v);
@@ -283,7 +305,8 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       using X = decltype(folded(v.value));
       dual<X, scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1> r;
       r.value = folded(v.value);
-      for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k) r.tangent_at(k) = folded(v.tangent_at(k));
+      for (int k = 0; k < scalar_traits<V>::planes / scalar_traits<decltype(v.value)>::planes - 1; ++k)
+        r.tangent_at(k) = folded(v.tangent_at(k));
       return r;
     } else {
       return in_register(v);

@@ -23,7 +23,8 @@ template <class V, int W, int H> TTENSOR_INLINE void rounds(V* q) {
 }
 #endif
 /// Columns of H elements, points of so many coordinates, become rows; `Back`: rows become such columns.
-template <class U, int H, bool Back, class Row, class Column> TTENSOR_INLINE void exchange_few(Row* row, index_t next_row, Column* column, index_t next_column, index_t w) {
+template <class U, int H, bool Back, class Row, class Column>
+TTENSOR_INLINE void exchange_few(Row* row, index_t next_row, Column* column, index_t next_column, index_t w) {
   for (; w > 0; --w, row += sizeof(U), column += next_column) {
     U e[H];
     TTENSOR_UNROLL for (int y = 0; y < H; ++y) __builtin_memcpy(e + y, Back ? row + y * next_row : column + y * int(sizeof(U)), sizeof(U));
@@ -33,7 +34,9 @@ template <class U, int H, bool Back, class Row, class Column> TTENSOR_INLINE voi
     }
   }
 }
-template <class U, bool Back, class Row, class Column> TTENSOR_NOINLINE bool exchange_few(Row* row, index_t next_row, Column* column, index_t next_column, index_t h, index_t w) {
+template <class U, bool Back, class Row, class Column>
+TTENSOR_NOINLINE bool exchange_few(Row* row, index_t next_row, Column* column, index_t next_column, index_t h,
+                                   index_t w) {
   if (h == 2) exchange_few<U, 2, Back>(row, next_row, column, next_column, w);
   else if (h == 3) exchange_few<U, 3, Back>(row, next_row, column, next_column, w);
   else return false;
@@ -73,7 +76,8 @@ inline void transpose_copy(int bytes, char* to, index_t to_row, const char* from
   if (bytes == 4) return transpose_detail::copy<std::uint32_t>(to, to_row, from, from_column, h, w);
   if (bytes == 8) return transpose_detail::copy<std::uint64_t>(to, to_row, from, from_column, h, w);
   for (index_t x = 0; x < w; ++x)
-    for (index_t y = 0; y < h; ++y) std::memcpy(to + y * to_row + x * bytes, from + x * from_column + y * bytes, static_cast<std::size_t>(bytes));
+    for (index_t y = 0; y < h; ++y)
+      std::memcpy(to + y * to_row + x * bytes, from + x * from_column + y * bytes, static_cast<std::size_t>(bytes));
 }
 
 /// to(x, y) = from(y, x): rows become columns of h elements. False where that is not worth a loop of its own.

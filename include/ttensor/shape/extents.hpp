@@ -54,7 +54,8 @@ template <auto Shape> constexpr bool all_dynamic() {
 /// Whether the types allow two arrays to have one shape.
 template <auto A, auto B> constexpr bool may_be_equal() {
   bool yes = rank_of<A>() == rank_of<B>();
-  for (int d = 0; d < rank_of<A>() && yes; ++d) yes = extent_of<A>(d) == extent_of<B>(d) || extent_of<A>(d) == dyn || extent_of<B>(d) == dyn;
+  for (int d = 0; d < rank_of<A>() && yes; ++d)
+    yes = extent_of<A>(d) == extent_of<B>(d) || extent_of<A>(d) == dyn || extent_of<B>(d) == dyn;
   return yes;
 }
 template <auto Shape> constexpr dims<rank_of<Shape>()> static_dims() {  // dynamic extents as 0
@@ -76,7 +77,9 @@ TTENSOR_INLINE bool countable(const index_t* extent, int rank) {
   bool none = false, too_many = false;
   for (int d = 0; d < rank; ++d) {
     none = none || extent[d] == 0;
-    too_many = __builtin_mul_overflow(n, extent[d], &n) || too_many || n > std::numeric_limits<index_t>::max() / (sizeof(index_t) == 8 ? 128 : 16);  // 16 bytes have the largest elements
+    too_many = __builtin_mul_overflow(n, extent[d], &n) || too_many ||
+               n > std::numeric_limits<index_t>::max() /
+                       (sizeof(index_t) == 8 ? 128 : 16);  // 16 bytes have the largest elements
   }
   return none || !too_many;
 }
@@ -85,11 +88,14 @@ TTENSOR_INLINE bool countable(const index_t* extent, int rank) {
 index_t elements(const index_t* extent, int rank);
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void too_many_elements(const index_t* extent, int rank) {
-  raise<shape_error>("[tensor] shape " + shape_text(extent, rank) + " has more elements than memory has bytes; make its extents smaller [TT-S25]");
+  raise<shape_error>("[tensor] shape " + shape_text(extent, rank) +
+                     " has more elements than memory has bytes; make its extents smaller [TT-S25]");
 }
 TTENSOR_BODY index_t elements(const index_t* extent, int rank) {
   for (int d = 0; d < rank; ++d)
-    if (extent[d] < 0) raise<shape_error>("[tensor] negative extent " + to_message(extent[d]) + " on axis " + to_message(d) + "; extents are 0 or more [TT-S24]");
+    if (extent[d] < 0)
+      raise<shape_error>("[tensor] negative extent " + to_message(extent[d]) + " on axis " + to_message(d) +
+                         "; extents are 0 or more [TT-S24]");
   if (!countable(extent, rank)) too_many_elements(extent, rank);
   return product(extent, rank);
 }

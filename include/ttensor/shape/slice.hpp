@@ -45,11 +45,17 @@ template <int R> struct layout_map {
 namespace shape {
 template <class A> struct index_type { using type = A; };
 template <class A> requires requires { typename A::ttensor_proxy; } struct index_type<A> { using type = typename A::scalar; };  // x(i(0)) with elements of integer tensors
-template <class A, class I = typename index_type<std::remove_cvref_t<A>>::type> inline constexpr bool is_index_v = std::is_integral_v<I> && !std::is_same_v<I, bool>;
-template <class A> inline constexpr bool is_slice_v = std::is_same_v<A, all_t> || std::is_same_v<A, newaxis_t> || std::is_same_v<A, ellipsis_t> ||
-                                                      std::is_same_v<A, range> || is_index_v<A>;
-template <class... A> constexpr int consumed() { return ((std::is_same_v<A, newaxis_t> || std::is_same_v<A, ellipsis_t> ? 0 : 1) + ... + 0); }
-template <int R, class... A> constexpr int sliced_rank() { return R + ((std::is_same_v<A, newaxis_t> ? 1 : is_index_v<A> ? -1 : 0) + ... + 0); }
+template <class A, class I = typename index_type<std::remove_cvref_t<A>>::type> inline constexpr bool is_index_v =
+    std::is_integral_v<I> && !std::is_same_v<I, bool>;
+template <class A> inline constexpr bool is_slice_v = std::is_same_v<A, all_t> || std::is_same_v<A, newaxis_t> ||
+                                                      std::is_same_v<A, ellipsis_t> || std::is_same_v<A, range> ||
+                                                      is_index_v<A>;
+template <class... A> constexpr int consumed() {
+  return ((std::is_same_v<A, newaxis_t> || std::is_same_v<A, ellipsis_t> ? 0 : 1) + ... + 0);
+}
+template <int R, class... A> constexpr int sliced_rank() {
+  return R + ((std::is_same_v<A, newaxis_t> ? 1 : is_index_v<A> ? -1 : 0) + ... + 0);
+}
 
 [[noreturn]] void index_failure(const char* op, index_t i, index_t n, int axis);
 #if defined(TTENSOR_BODY)
@@ -87,8 +93,11 @@ template <int From, int To, int Count, int R, int Q> TTENSOR_INLINE void slice_w
     slice_whole<From + 1, To + 1, Count - 1>(m, r);
   }
 }
-template <int From, int To, int R, int Q> TTENSOR_INLINE void slice_axes(const layout_map<R>& m, layout_map<Q>& r) { slice_whole<From, To, R - From>(m, r); }
-template <int From, int To, int R, int Q, class A, class... B> TTENSOR_INLINE void slice_axes(const layout_map<R>& m, layout_map<Q>& r, const A& a, const B&... b) {
+template <int From, int To, int R, int Q> TTENSOR_INLINE void slice_axes(const layout_map<R>& m, layout_map<Q>& r) {
+  slice_whole<From, To, R - From>(m, r);
+}
+template <int From, int To, int R, int Q, class A, class... B>
+TTENSOR_INLINE void slice_axes(const layout_map<R>& m, layout_map<Q>& r, const A& a, const B&... b) {
   if constexpr (std::is_same_v<A, all_t>) {
     slice_whole<From, To, 1>(m, r);
     slice_axes<From + 1, To + 1>(m, r, b...);

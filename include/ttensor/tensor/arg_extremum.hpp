@@ -10,7 +10,8 @@ TTENSOR_BEGIN
 namespace reduce_detail {
 template <int R> void refuse_empty(const char* name, const dims<R>& shape, const axis_set<R>& set) {
   if (reduced_count(shape, set) == 0 && shape::size(reduced_shape_kept(shape, set)) > 0)
-    raise<domain_error>(std::string("[") + name + "] of an empty range has no value: shape " + shape::text(shape) + "; check the size first [TT-D02]");
+    raise<domain_error>(std::string("[") + name + "] of an empty range has no value: shape " + shape::text(shape) +
+                        "; check the size first [TT-D02]");
 }
 /// Position of the first extremum, row-major over the reduced axes; the first NaN wins. NotBetter: <= for the largest, false for NaN.
 template <class Better, class NotBetter, int R> struct arg_extremum {
@@ -36,7 +37,8 @@ template <class Better, class NotBetter, int R> struct arg_extremum {
       for (int d = 0; d < R; ++d) {
         const int last = rank - 1;
         if (m.extent[d] == 1) continue;
-        if (rank > 0 && reduced[last] == set.reduced[d] && stride[last] == m.stride[d] * m.extent[d]) extent[last] *= m.extent[d], stride[last] = m.stride[d];
+        if (rank > 0 && reduced[last] == set.reduced[d] && stride[last] == m.stride[d] * m.extent[d])
+          extent[last] *= m.extent[d], stride[last] = m.stride[d];
         else extent[rank] = m.extent[d], stride[rank] = m.stride[d], reduced[rank++] = set.reduced[d];
       }
       for (int d = 0; d < rank; ++d) (reduced[d] ? run : row) = d;

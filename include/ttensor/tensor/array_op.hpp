@@ -35,10 +35,13 @@ template <class A> auto as_array(const A& a) {
 template <class S, int R> leaf<S, R> as_array(const leaf<S, R>& l) { return l; }
 /// The scalar whose outermost kind is the newest level. Indices and masks keep only the batched kinds of their chain, so a mapped
 /// index under more batches than the values is newer than they are, although its chain may be shorter.
-template <class D, class S> using newer_t = std::conditional_t<(!is_differentiable_v<elem_t<S>> && !has_probe_v<D> && batch_levels_v<S> > batch_levels_v<D>), S, D>;
+template <class D, class S> using newer_t =
+    std::conditional_t<(!is_differentiable_v<elem_t<S>> && !has_probe_v<D> && batch_levels_v<S> > batch_levels_v<D>), S,
+                       D>;
 template <class D, class... S> struct newest_of { using type = D; };
 template <class D, class S, class... R> struct newest_of<D, S, R...> : newest_of<newer_t<D, S>, R...> {};
-template <class... L> using newest_t = typename newest_of<typename decltype(expr::deepest_of<typename L::scalar...>())::type, typename L::scalar...>::type;
+template <class... L> using newest_t =
+    typename newest_of<typename decltype(expr::deepest_of<typename L::scalar...>())::type, typename L::scalar...>::type;
 }  // namespace array_detail
 
 /// The door for array operators: evaluates now, in the kind of the newest level among the operands.

@@ -19,7 +19,8 @@ template <class S, int R> leaf<S, R> exchanged(leaf<S, R> l) {
 }
 /// What the product of T is computed in: 32 or 64 bit integers (which wrap as T does), float for the short floats.
 template <class T> constexpr auto computed() {
-  if constexpr (is_integer_v<T> || std::is_same_v<T, bool>) return std::type_identity<std::conditional_t<(sizeof(T) <= 4), std::int32_t, std::int64_t>>{};
+  if constexpr (is_integer_v<T> || std::is_same_v<T, bool>)
+    return std::type_identity<std::conditional_t<(sizeof(T) <= 4), std::int32_t, std::int64_t>>{};
   else return std::type_identity<compute_t<T>>{};
 }
 template <class T> using computed_t = typename decltype(computed<T>())::type;
@@ -98,8 +99,8 @@ struct matmul_op {
 
 namespace contraction_detail {
 template <class A, class B> [[noreturn]] TTENSOR_NOINLINE void inner_extents(const char* op, const A& a, const B& b, index_t k, index_t l) {
-  raise<shape_error>(std::string("[") + op + "] inner extents differ: " + shape::text(a) + " x " + shape::text(b) + ", " + std::to_string(k) +
-                     " != " + std::to_string(l) + " [TT-S02]");
+  raise<shape_error>(std::string("[") + op + "] inner extents differ: " + shape::text(a) + " x " + shape::text(b) +
+                     ", " + std::to_string(k) + " != " + std::to_string(l) + " [TT-S02]");
 }
 /// The operand with leading axes of extent 1, so that both have one rank.
 template <int R, class S, int Q> leaf<S, R> with_rank(const leaf<S, Q>& l) {
@@ -108,13 +109,16 @@ template <int R, class S, int Q> leaf<S, R> with_rank(const leaf<S, Q>& l) {
   for (int d = 0; d < Q; ++d) r.map.extent[R - Q + d] = l.map.extent[d], r.map.stride[R - Q + d] = l.map.stride[d];
   return r;
 }
-template <int R, class A, class B> void check_leading(const char* op, const layout_map<R>& a, const layout_map<R>& b, int core, const A& as, const B& bs) {
+template <int R, class A, class B>
+void check_leading(const char* op, const layout_map<R>& a, const layout_map<R>& b, int core, const A& as, const B& bs) {
   for (int d = 0; d < R - core; ++d)
     if (a.extent[d] != b.extent[d] && a.extent[d] != 1 && b.extent[d] != 1)
       raise<shape_error>(std::string("[") + op + "] leading extents do not broadcast: " + shape::text(as) + " x " + shape::text(bs) + ", " +
                          std::to_string(a.extent[d]) + " and " + std::to_string(b.extent[d]) + "; they must be equal or 1 [TT-S20]");
 }
-template <class S, int R, int Q> tensor<S, Q> reshaped(tensor<S, R>&& t, const dims<Q>& e) { return tensor<S, Q>(static_cast<store<S>&&>(t.elements()), e); }
+template <class S, int R, int Q> tensor<S, Q> reshaped(tensor<S, R>&& t, const dims<Q>& e) {
+  return tensor<S, Q>(static_cast<store<S>&&>(t.elements()), e);
+}
 /// The extent of axis d of A, from the last one on: dyn unless its type shows it.
 template <class A> constexpr index_t shown_extent(int d) {
   if constexpr (requires { A::shape_parameter; }) return shape::extent_of<A::shape_parameter>(rank_v<A> - 1 - d);
@@ -129,7 +133,8 @@ template <class A, class B> constexpr bool inner_extents_agree() {
 template <class A> inline constexpr bool is_small_fixed = false;
 template <class T, auto Shape> requires((std::is_same_v<T, float> || std::is_same_v<T, double>) && shape::all_static<Shape>())
 inline constexpr bool is_small_fixed<tensor<T, Shape>> = shape::rank_of<Shape>() <= 2 && shape::type_of<Shape>::static_size <= 64;
-template <class A, class B> inline constexpr bool are_small_fixed = is_small_fixed<A> && is_small_fixed<B> && std::is_same_v<scalar_t<A>, scalar_t<B>>;
+template <class A, class B> inline constexpr bool are_small_fixed =
+    is_small_fixed<A> && is_small_fixed<B> && std::is_same_v<scalar_t<A>, scalar_t<B>>;
 /// W neighbours of one row of a product, from a row of a and W columns of b.
 template <int W, index_t k, index_t n, bool Unrolled, class T> TTENSOR_INLINE void product_at(const T* a, const T* b, T* y) {
   pack<T, W> sum(T(0));
@@ -142,7 +147,9 @@ template <int W, index_t k, index_t n, bool Unrolled, class T> TTENSOR_INLINE vo
 /// The elements of a row from J on, by packs of W and then of half as many.
 template <int W, index_t k, index_t n, index_t J, bool Unrolled, class T> TTENSOR_INLINE void product_row(const T* a, const T* b, T* y) {
   constexpr index_t count = (n - J) / W;
-  static_for<static_cast<int>(count)>([&](auto j) __attribute__((always_inline)) { product_at<W, k, n, Unrolled>(a, b + J + j() * W, y + J + j() * W); });
+  static_for<static_cast<int>(count)>([&](auto j) __attribute__((always_inline)) {
+    product_at<W, k, n, Unrolled>(a, b + J + j() * W, y + J + j() * W);
+  });
   if constexpr (J + count * W < n) product_row<W / 2, k, n, J + count * W, Unrolled>(a, b, y);
 }
 /// Their product: loops of known length, and in each element the chain of multiply-adds that every product is (run/matmul.hpp).
@@ -152,7 +159,9 @@ template <class A, class B> TTENSOR_INLINE auto fixed_product(const A& a, const 
   std::conditional_t<rank_v<A> == 1, fixed<T, n>, std::conditional_t<rank_v<B> == 1, fixed<T, m>, fixed<T, m, n>>> y;
   ++counts.loops;
   constexpr index_t steps = k * (n / native_width_v<T> + n % native_width_v<T>);  // of a row
-  auto row = [&](auto i) __attribute__((always_inline)) { product_row<native_width_v<T>, k, n, 0, (steps <= 128)>(a.data() + i * k, b.data(), y.data() + i * n); };
+  auto row = [&](auto i) __attribute__((always_inline)) {
+    product_row<native_width_v<T>, k, n, 0, (steps <= 128)>(a.data() + i * k, b.data(), y.data() + i * n);
+  };
   if constexpr (m * steps <= 128) static_for<static_cast<int>(m)>([&](auto i) __attribute__((always_inline)) { row(i()); });
   else
     for (index_t i = 0; i < m; ++i) row(i);
@@ -178,7 +187,8 @@ template <array_like A, array_like B> auto dot(const A& a, const B& b) {
   else return to<T>(total);
 }
 /// The same of small fixed operands. In place: a result that a call leaves in memory waits for its stores when it is copied.
-template <array_like A, array_like B> requires(contraction_detail::are_small_fixed<A, B> && rank_v<A> + rank_v<B> > 2) TTENSOR_INLINE auto matmul(const A& a, const B& b) {
+template <array_like A, array_like B> requires(contraction_detail::are_small_fixed<A, B> && rank_v<A> + rank_v<B> > 2)
+TTENSOR_INLINE auto matmul(const A& a, const B& b) {
   static_assert(contraction_detail::inner_extents_agree<A, B>(), "ttensor: matmul of arrays whose types have different inner extents");
   return contraction_detail::fixed_product(a, b);
 }

@@ -47,11 +47,20 @@ template <class S> class element {
   template <class V> TTENSOR_INLINE written operator-=(const V& v) && { return write(with<sub_op>(v)); }
   template <class V> TTENSOR_INLINE written operator*=(const V& v) && { return write(with<mul_op>(v)); }
   template <class V> TTENSOR_INLINE written operator/=(const V& v) && { return write(with<div_op>(v)); }
-  S operator++() && requires(!std::is_same_v<S, bool>) { return stepped(1), static_cast<S&&>(value_); }
-  S operator--() && requires(!std::is_same_v<S, bool>) { return stepped(-1), static_cast<S&&>(value_); }
-  S operator++(int) && requires(!std::is_same_v<S, bool>) { const S was(value_); return stepped(1), was; }
-  S operator--(int) && requires(!std::is_same_v<S, bool>) { const S was(value_); return stepped(-1), was; }
-  template <class V> requires(!std::is_same_v<S, bool> && !is_complex_v<elem_t<S>>) written operator%=(const V& v) && { return write(with<remainder_op>(v)); }
+  S operator++() &&
+      requires(!std::is_same_v<S, bool>) { return stepped(1), static_cast<S&&>(value_); } S operator--() &&
+      requires(!std::is_same_v<S, bool>) { return stepped(-1), static_cast<S&&>(value_); } S operator++(int) &&
+      requires(!std::is_same_v<S, bool>) {
+        const S was(value_);
+        return stepped(1), was;
+      } S operator--(int) &&
+      requires(!std::is_same_v<S, bool>) {
+        const S was(value_);
+        return stepped(-1), was;
+      } template <class V>
+      requires(!std::is_same_v<S, bool> && !is_complex_v<elem_t<S>>) written operator%=(const V& v) && {
+    return write(with<remainder_op>(v));
+  }
   template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) written operator&=(const V& v) && { return write(value_ & v); }
   template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) written operator|=(const V& v) && { return write(value_ | v); }
   template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) written operator^=(const V& v) && { return write(value_ ^ v); }
@@ -67,7 +76,8 @@ template <class S> class element {
   /// Op of the value and v, as of arrays: integers wrap and take the type of the element, x / 0 is 0.
   template <class Op, class V> TTENSOR_INLINE auto with(const V& v) {
     if constexpr (element_proxy<V>) return with<Op>(v.get());
-    else if constexpr (std::is_signed_v<S> && std::is_unsigned_v<V>) return apply<Op>(value_, static_cast<std::conditional_t<(sizeof(V) > sizeof(S)), std::int64_t, S>>(v));
+    else if constexpr (std::is_signed_v<S> && std::is_unsigned_v<V>)
+      return apply<Op>(value_, static_cast<std::conditional_t<(sizeof(V) > sizeof(S)), std::int64_t, S>>(v));
     else if constexpr (complex_number<S> && complex_number<V>) return apply<Op>(value_, S(v));
     else return apply<Op>(static_cast<S&&>(value_), v);
   }
@@ -82,12 +92,16 @@ template <class S> class element {
   }
   template <class V> TTENSOR_INLINE static S fitted(V&& v) {
     using W = std::remove_cvref_t<V>;
-    constexpr bool fits = std::is_constructible_v<S, V>, number = any_scalar<W> || array_like<W>, shorter = is_complex_v<elem_t<scalar_t<W>>> && !is_complex_v<elem_t<S>>;
+    constexpr bool fits = std::is_constructible_v<S, V>, number = any_scalar<W> || array_like<W>,
+                   shorter = is_complex_v<elem_t<scalar_t<W>>> && !is_complex_v<elem_t<S>>;
     static_assert(fits || number, "ttensor: what is written into an element is no number");
     static_assert(!shorter, "ttensor: a complex number is written into a real element; take real(z) or abs(z)");
-    static_assert(fits || !number || shorter || depth_v<scalar_t<W>> > 0, "ttensor: an array is written into an element; write a number: sum(x), x(0), or item(x) of an array of one element");
-    static_assert(fits || !number || shorter || depth_v<scalar_t<W>> == 0,
-                  "ttensor: a value of a newer transform level is written into an element of a tensor that lacks that level. " TTENSOR_LEVEL_REMEDY);
+    static_assert(
+        fits || !number || shorter || depth_v<scalar_t<W>> > 0,
+        "ttensor: an array is written into an element; write a number: sum(x), x(0), or item(x) of an array of one element");
+    static_assert(
+        fits || !number || shorter || depth_v<scalar_t<W>> == 0,
+        "ttensor: a value of a newer transform level is written into an element of a tensor that lacks that level. " TTENSOR_LEVEL_REMEDY);
     if constexpr (cpp_number<V>) return expr::weak_number<S>(v);
     else return S(static_cast<V&&>(v));
   }
@@ -122,12 +136,17 @@ struct bare_element {
   template <class U> requires any_scalar<U> bare_element(const U&) {}
 };
 template <bool Flat = true> void flat_braces() {
-  static_assert(!Flat, "ttensor: flat braces for a tensor of two or more axes. Braces are elements, one level for each axis: {{1, 2}, {3, 4}}; extents stand in "
-                       "parentheses: tensor<double, 2>(2, 3)");
+  static_assert(
+      !Flat,
+      "ttensor: flat braces for a tensor of two or more axes. Braces are elements, one level for each axis: {{1, 2}, {3, 4}}; extents stand in "
+      "parentheses: tensor<double, 2>(2, 3)");
 }
 /// Scalars in a row that are no array of ours: a std::vector, std::array or std::span.
 template <class V> using range_element = std::remove_pointer_t<decltype(std::declval<V&>().data())>;
-template <class V> concept contiguous = !array_like<V> && requires(V& v) { v.data() + v.size(); v.begin(); } && any_scalar<std::remove_const_t<range_element<V>>> && !element_proxy<range_element<V>>;
+template <class V> concept contiguous = !array_like<V> && requires(V& v) {
+  v.data() + v.size();
+  v.begin();
+} && any_scalar<std::remove_const_t<range_element<V>>> && !element_proxy<range_element<V>>;
 /// Containers and C arrays of scalars, of such containers and so on: their axes and their scalar. Arrays of ours, and containers of them, have -2 axes, anything else -1.
 template <class V> using inside_of = std::remove_cvref_t<decltype(*std::declval<const V&>().begin())>;
 template <class V> struct range_traits {
@@ -143,20 +162,26 @@ template <array_like V> requires(!any_scalar<V>) struct range_traits<V> {
 template <class V> struct range_of : range_traits<V> {
   static constexpr int below = range_traits<V>::rank, rank = below < 0 ? below : below + 1;
 };
-template <class V> requires(!any_scalar<V> && !array_like<V> && requires(const V& v) { v.size(); *v.begin(); } && !std::is_same_v<inside_of<V>, V>) struct range_traits<V> : range_of<inside_of<V>> {};
+template <class V> requires(!any_scalar<V> && !array_like<V> && requires(const V& v) {
+  v.size();
+  *v.begin();
+} && !std::is_same_v<inside_of<V>, V>) struct range_traits<V> : range_of<inside_of<V>> {};
 template <class T, std::size_t N> requires(!std::is_same_v<T, char>) struct range_traits<T[N]> : range_of<std::remove_const_t<T>> {};  // "text" is no array of numbers
 template <class V> concept holds_arrays = !array_like<V> && range_traits<V>::rank == -2;
 template <bool Newer = true> void newer_braces() {
-  static_assert(!Newer, "ttensor: values of a newer transform level in the braces of a tensor whose element type lacks that level: declare the tensor with the scalar type of "
-                        "the values, tensor<scalar_t<decltype(x)>, R>");
+  static_assert(
+      !Newer,
+      "ttensor: values of a newer transform level in the braces of a tensor whose element type lacks that level: declare the tensor with the scalar type of "
+      "the values, tensor<scalar_t<decltype(x)>, R>");
 }
 template <class E, class S> inline constexpr bool assignable = [] {
   using F = scalar_t<E>;
   return depth_v<F> <= depth_v<S> || !is_differentiable_v<elem_t<F>>;
 }();
 template <class S, class E> void check_assignable() {
-  static_assert(assignable<E, S>,
-                "ttensor: a value of a newer transform level is written into a tensor whose element type lacks that level. " TTENSOR_LEVEL_REMEDY);
+  static_assert(
+      assignable<E, S>,
+      "ttensor: a value of a newer transform level is written into a tensor whose element type lacks that level. " TTENSOR_LEVEL_REMEDY);
   using P = typename decltype(expr::assigned<elem_t<S>, E>())::type;
   static_assert(std::is_same_v<P, elem_t<S>>, "ttensor: narrowing is never implicit: write to<T>(expression)");
 }
@@ -171,7 +196,8 @@ template <class S, class V> S weak_scalar(const V& v) {
 template <class S, class E> TTENSOR_INLINE decltype(auto) as_elem(E&& e) {
   using D = std::remove_cvref_t<E>;
   check_assignable<S, D>();
-  if constexpr (expression<D> && !std::is_lvalue_reference_v<E> && std::is_same_v<elem_t<scalar_t<D>>, elem_t<S>>) return static_cast<E&&>(e);
+  if constexpr (expression<D> && !std::is_lvalue_reference_v<E> && std::is_same_v<elem_t<scalar_t<D>>, elem_t<S>>)
+    return static_cast<E&&>(e);
   else return expr::operand<elem_t<S>>(expr::plain(static_cast<E&&>(e)));
 }
 [[noreturn]] void fixed_extent(index_t got, index_t want, int d);
@@ -179,11 +205,18 @@ template <class S, class E> TTENSOR_INLINE decltype(auto) as_elem(E&& e) {
 [[noreturn]] void repeated_view(int d);
 [[noreturn]] void unlike_views(const message& a, const message& b);
 #if defined(TTENSOR_BODY)
-TTENSOR_BODY void gone_view() { raise<error>("[assign] this view was moved from (std::swap does that); exchange elements with swap(a(0), a(1)), found by its arguments [TT-E03]"); }
-TTENSOR_BODY void repeated_view(int d) {
-  raise<shape_error>("[assign] axis " + to_message(d) + " of this view has stride 0: its elements are one, which a statement can't write several times; write that one [TT-S33]");
+TTENSOR_BODY void gone_view() {
+  raise<error>(
+      "[assign] this view was moved from (std::swap does that); exchange elements with swap(a(0), a(1)), found by its arguments [TT-E03]");
 }
-TTENSOR_BODY void unlike_views(const message& a, const message& b) { raise<shape_error>("[swap] shapes differ: " + a + " and " + b + "; exchange views of one shape [TT-S19]"); }
+TTENSOR_BODY void repeated_view(int d) {
+  raise<shape_error>(
+      "[assign] axis " + to_message(d) +
+      " of this view has stride 0: its elements are one, which a statement can't write several times; write that one [TT-S33]");
+}
+TTENSOR_BODY void unlike_views(const message& a, const message& b) {
+  raise<shape_error>("[swap] shapes differ: " + a + " and " + b + "; exchange views of one shape [TT-S19]");
+}
 TTENSOR_BODY void fixed_extent(index_t got, index_t want, int d) {
   raise<shape_error>("[tensor] extent " + to_message(got) + " on axis " + to_message(d) + ", whose type fixes it to " + to_message(want) +
                             " [TT-S03]");
@@ -191,7 +224,11 @@ TTENSOR_BODY void fixed_extent(index_t got, index_t want, int d) {
 #endif
 template <int R> index_t flat_index(const layout_map<R>& m, const index_t (&i)[R > 0 ? R : 1]) {
   index_t at = m.offset;
-  for (int d = 0; d < R; ++d) at += (TTENSOR_CHECK_BOUNDS ? shape::normalize_index(i[d], m.extent[d], d) : i[d] < 0 ? i[d] + m.extent[d] : i[d]) * m.stride[d];
+  for (int d = 0; d < R; ++d)
+    at += (TTENSOR_CHECK_BOUNDS ? shape::normalize_index(i[d], m.extent[d], d)
+           : i[d] < 0           ? i[d] + m.extent[d]
+                                : i[d]) *
+          m.stride[d];
   return at;
 }
 }  // namespace tensor_detail

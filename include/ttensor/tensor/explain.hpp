@@ -59,7 +59,9 @@ struct work {
   static work done() { return {counts.loops, mem::stats.blocks, run::thread_stats.regions}; }
   work since(const work& o) const { return {loops - o.loops, blocks - o.blocks, regions - o.regions}; }
 };
-inline std::string threads_text(int n) { return joined("\nthreads: ", n, " of ", num_threads(), run::has_threads ? "" : " (built without ttensor::threads)"); }
+inline std::string threads_text(int n) {
+  return joined("\nthreads: ", n, " of ", num_threads(), run::has_threads ? "" : " (built without ttensor::threads)");
+}
 /// loops, temporaries: those of the plan, beside what ran before it.
 inline std::string passes_text(std::uint64_t loops, const work& before, std::uint64_t temporaries = 0) {
   const std::uint64_t all = loops + before.loops;
@@ -67,7 +69,9 @@ inline std::string passes_text(std::uint64_t loops, const work& before, std::uin
 }
 inline std::string before_text(const work& before) {
   if (before.loops + before.blocks == 0) return {};
-  return joined("\nbefore this loop: ", counted(before.loops, "loop", "loops"), before.regions > 0 ? ", some on several threads, " : ", ", counted(before.blocks, "temporary", "temporaries"));
+  return joined("\nbefore this loop: ", counted(before.loops, "loop", "loops"),
+                before.regions > 0 ? ", some on several threads, " : ", ",
+                counted(before.blocks, "temporary", "temporaries"));
 }
 inline std::string buffers_text(const run::nest_plan& m) {
   const index_t n = (m.gathered > 0) + m.tiles * m.pieces + m.sums;
@@ -80,7 +84,8 @@ inline std::string buffers_text(const run::nest_plan& m) {
 }
 inline std::string nest_text(const run::nest_plan& m, int lanes) {
   std::string axes;
-  for (int d = 0; d < m.rank && m.kind != run::plan_kind::flat; ++d) add(axes, joined(d ? "," : ", axes after collapsing: (", m.extent[d], d + 1 < m.rank ? "" : ")"));
+  for (int d = 0; d < m.rank && m.kind != run::plan_kind::flat; ++d)
+    add(axes, joined(d ? "," : ", axes after collapsing: (", m.extent[d], d + 1 < m.rank ? "" : ")"));
   return joined("plan: ", plan_text(m.kind), axes, "\nlanes: ", lanes, threads_text(m.threads));
 }
 inline std::string bytes_text(index_t read, index_t written, const work& before) {
@@ -101,7 +106,9 @@ template <bool Merges, class T, class E> std::string operands_text(const E& e, c
       }();
       if (names::holds(expr::tree(e))) again = repeats.v;
     }
-    if (again) add(s, joined("\nprogram: ", counted(names::program::length, "instruction", "instructions"), ", names of one array merged\n", listing(typename names::program{})));
+    if (again)
+      add(s, joined("\nprogram: ", counted(names::program::length, "instruction", "instructions"),
+                    ", names of one array merged\n", listing(typename names::program{})));
   }
   if (!again) add(s, joined("\nprogram: ", counted(P::length, "instruction", "instructions"), "\n", listing(P{})));
   add(s, "leaves:\n");
@@ -169,7 +176,9 @@ struct sum_how {
   work start;
   template <class Q, bool Merges, class T, class E> static std::string head(const E& e, const T& st, index_t& read) {
     using W = typename T::out_core;
-    return joined(", a sum of ", shape::text(e.shape()).c_str(), std::is_same_v<Q, W> ? std::string() : joined(" in ", scalar_type_text<W>()), operands_text<Merges>(e, st, read));
+    return joined(", a sum of ", shape::text(e.shape()).c_str(),
+                  std::is_same_v<Q, W> ? std::string() : joined(" in ", scalar_type_text<W>()),
+                  operands_text<Merges>(e, st, read));
   }
   template <class E> static index_t counted(const E&) { return 0; }
   template <class E> auto total(const E& e) const {
@@ -215,7 +224,8 @@ struct sum_how {
     text = head<Q, false>(e, st, read);
     run::nest_plan plan;
     if (!run::is_one_call<E::rank>(st, kernel::sums)) plan = run::plan_sum<E::rank>(st, kernel::sums);
-    add(text, joined(nest_text(plan, kernel::N), passes_text(1, before, !std::is_same_v<Q, W>), buffers_text(plan), before_text(before), bytes_text(read, index_t(sizeof(Q)) * result.size(), before)));
+    add(text, joined(nest_text(plan, kernel::N), passes_text(1, before, !std::is_same_v<Q, W>), buffers_text(plan),
+                     before_text(before), bytes_text(read, index_t(sizeof(Q)) * result.size(), before)));
     return result;
   }
   template <class X> static X finish(X&& x, index_t) { return static_cast<X&&>(x); }
@@ -227,9 +237,14 @@ struct sum_how {
 template <array_like A> std::string explain(const A& a) {
   using namespace explain_detail;
   if constexpr (requires { typename A::ttensor_tensor; }) {
-    return joined(scalar_type_text<typename A::scalar>(), " ", shape::text(a.shape()).c_str(), "\nplan: none (a tensor, whose copy is no loop)", passes_text(0, {}), "\n");
+    return joined(scalar_type_text<typename A::scalar>(), " ", shape::text(a.shape()).c_str(),
+                  "\nplan: none (a tensor, whose copy is no loop)", passes_text(0, {}), "\n");
   } else {
-    return plan_of(a, {}, TTENSOR_FUSES ? "" : "\nbefore this loop: without fusion, a loop for every operator but the last; explain([&] { return ...; }) counts them");
+    return plan_of(
+        a, {},
+        TTENSOR_FUSES
+            ? ""
+            : "\nbefore this loop: without fusion, a loop for every operator but the last; explain([&] { return ...; }) counts them");
   }
 }
 /// The same of the expression that f() makes, with the loops and blocks of memory that making it took: explain([&] { return matmul(a, b) + c; }). What f() computes
@@ -270,9 +285,13 @@ template <array_like A, std::size_t N, class... O> std::string explain_sum(const
 /// Version, instruction set, lanes, compiler and switches of this translation unit.
 inline std::string build_info() {
   using explain_detail::joined;
-  return joined("ttensor " TTENSOR_TEXT(TTENSOR_VERSION_MAJOR) "." TTENSOR_TEXT(TTENSOR_VERSION_MINOR) "." TTENSOR_TEXT(TTENSOR_VERSION_PATCH) ", instruction set " TTENSOR_TEXT(TTENSOR_ISA) ", lanes ",
-                native_width_v<float>, " float ", native_width_v<double>, " double, fused multiply-add ", TTENSOR_HAS_FMA ? "yes" : "no", ", fused statements ", TTENSOR_FUSES ? "yes" : "no", ", threads from ",
-                run::has_threads ? run::threads_from : "nothing", ", large matrix products from ", TTENSOR_HAS_BLAS ? "BLAS" : "ttensor", ", bounds checks ", TTENSOR_CHECK_BOUNDS ? "on" : "off", ", compiler " TTENSOR_COMPILER);
+  return joined("ttensor " TTENSOR_TEXT(TTENSOR_VERSION_MAJOR) "." TTENSOR_TEXT(TTENSOR_VERSION_MINOR) "." TTENSOR_TEXT(
+                    TTENSOR_VERSION_PATCH) ", instruction set " TTENSOR_TEXT(TTENSOR_ISA) ", lanes ",
+                native_width_v<float>, " float ", native_width_v<double>, " double, fused multiply-add ",
+                TTENSOR_HAS_FMA ? "yes" : "no", ", fused statements ", TTENSOR_FUSES ? "yes" : "no", ", threads from ",
+                run::has_threads ? run::threads_from : "nothing", ", large matrix products from ",
+                TTENSOR_HAS_BLAS ? "BLAS" : "ttensor", ", bounds checks ", TTENSOR_CHECK_BOUNDS ? "on" : "off",
+                ", compiler " TTENSOR_COMPILER);
 }
 #undef TTENSOR_TEXT
 #undef TTENSOR_TEXT_

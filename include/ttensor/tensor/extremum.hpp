@@ -15,7 +15,8 @@ template <class V, class I> struct values_indices {
 };
 
 namespace reduce_detail {
-template <class... O> inline constexpr bool asks_index = ((std::is_same_v<O, with_index_t> || is_keep<O>) && ...) && (std::is_same_v<O, with_index_t> || ...);
+template <class... O> inline constexpr bool asks_index =
+    ((std::is_same_v<O, with_index_t> || is_keep<O>) && ...) && (std::is_same_v<O, with_index_t> || ...);
 template <bool Keep, class T> auto without_axis(T&& t, int at) {
   using S = scalar_t<T>;
   constexpr int R = rank_v<T>;
@@ -45,11 +46,13 @@ template <bool Keep, class A, class Arg> auto found(const A& a, index_t axis, co
 /// Throws    domain_error [TT-D02] for an empty axis, as argmax; axis_error [TT-A01]
 /// Source    torch.max(input, dim)
 template <array_like A, class... O> requires reduce_detail::asks_index<O...> auto max(const A& x, index_t axis, O...) {
-  return reduce_detail::found<(reduce_detail::is_keep<O> || ...)>(x, axis, "max", [](const auto& l, int at) { return argmax(l, at, keepdims); });
+  return reduce_detail::found<(reduce_detail::is_keep<O> || ...)>(
+      x, axis, "max", [](const auto& l, int at) { return argmax(l, at, keepdims); });
 }
 /// The smallest elements along an axis and where they stand, as max with with_index.
 template <array_like A, class... O> requires reduce_detail::asks_index<O...> auto min(const A& x, index_t axis, O...) {
-  return reduce_detail::found<(reduce_detail::is_keep<O> || ...)>(x, axis, "min", [](const auto& l, int at) { return argmin(l, at, keepdims); });
+  return reduce_detail::found<(reduce_detail::is_keep<O> || ...)>(
+      x, axis, "min", [](const auto& l, int at) { return argmin(l, at, keepdims); });
 }
 
 TTENSOR_END

@@ -14,7 +14,8 @@ enum class wants { more };  // of no number: ones<2> may be another's
 [[noreturn]] void unlike_range(index_t n, const message& shape);
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void unlike_range(index_t n, const message& shape) {
-  raise<shape_error>("[view] a range of " + to_message(n) + " elements under the shape " + shape + "; give a shape of as many elements [TT-S34]");
+  raise<shape_error>("[view] a range of " + to_message(n) + " elements under the shape " + shape +
+                     "; give a shape of as many elements [TT-S34]");
 }
 #endif
 }  // namespace factory_detail
@@ -39,9 +40,13 @@ template <class T, std::size_t R> tensor<T, static_cast<int>(R)> ones(const inde
 template <class T, std::size_t R, any_scalar V = T> tensor<T, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) {
   return factory_detail::filled<T>(shape::listed(n), tensor_detail::weak_scalar<T>(v));
 }
-template <std::size_t R, number V> tensor<V, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) { return factory_detail::filled<V>(shape::listed(n), v); }
+template <std::size_t R, number V> tensor<V, static_cast<int>(R)> full(const index_t (&n)[R], const V& v) {
+  return factory_detail::filled<V>(shape::listed(n), v);
+}
 template <int R, number V> tensor<V, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<V>(e, v); }
-template <class T, int R, any_scalar V = T> tensor<T, R> full(const dims<R>& e, const V& v) { return factory_detail::filled<T>(e, tensor_detail::weak_scalar<T>(v)); }
+template <class T, int R, any_scalar V = T> tensor<T, R> full(const dims<R>& e, const V& v) {
+  return factory_detail::filled<T>(e, tensor_detail::weak_scalar<T>(v));
+}
 namespace factory_detail {
 template <class T, class X> using like_t = std::conditional_t<std::is_void_v<T>, storage_scalar_t<scalar_t<X>>, T>;
 template <class S, class X> auto like(const X& x, const S& v) {
@@ -67,7 +72,10 @@ template <class T = void, array_like X, any_scalar V> auto full_like(const X& x,
 template <class V, int R> requires(!array_like<V> && any_scalar<V>) auto broadcast_to(const V& v, const dims<R>& to) {
   return full<scalar_t<V>>(to, v);
 }
-template <class V, std::size_t R> requires(!array_like<V> && any_scalar<V>) auto broadcast_to(const V& v, const index_t (&to)[R]) { return broadcast_to(v, shape::listed(to)); }
+template <class V, std::size_t R> requires(!array_like<V> && any_scalar<V>)
+auto broadcast_to(const V& v, const index_t (&to)[R]) {
+  return broadcast_to(v, shape::listed(to));
+}
 template <class V, std::integral... I> requires(!array_like<V> && any_scalar<V> && sizeof...(I) > 0) auto broadcast_to(const V& v, I... n) {
   return broadcast_to(v, dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}});
 }
@@ -76,7 +84,9 @@ template <class T, int R> tensor<T, R> uninitialized(const dims<R>& e) { return 
 template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, static_cast<int>(sizeof...(I))> uninitialized(I... n) {
   return uninitialized<T>(dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}});
 }
-template <class T, std::size_t R> tensor<T, static_cast<int>(R)> uninitialized(const index_t (&n)[R]) { return uninitialized<T>(shape::listed(n)); }
+template <class T, std::size_t R> tensor<T, static_cast<int>(R)> uninitialized(const index_t (&n)[R]) {
+  return uninitialized<T>(shape::listed(n));
+}
 /// start, start + step, ... below stop; an empty tensor when there is none.
 template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   if (step == T(0)) raise<domain_error>("[arange] step 0; give a positive or negative step [TT-D01]");
@@ -91,7 +101,9 @@ template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
     return t;
   }
   const double span = (static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step);
-  if (span != span) raise<domain_error>("[arange] the bounds or the step are not a number; how many elements there are depends on them [TT-D15]");
+  if (span != span)
+    raise<domain_error>(
+        "[arange] the bounds or the step are not a number; how many elements there are depends on them [TT-D15]");
   index_t n = span > static_cast<double>(most) ? most : span > 0 ? static_cast<index_t>(span) : 0;
   if (static_cast<double>(n) < span) ++n;
   tensor<T, 1> t = uninitialized<T>(n);
@@ -104,13 +116,17 @@ template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
 namespace factory_detail {
 template <class V> void check_int64(V v) {
   if (std::is_unsigned_v<V> && static_cast<std::uint64_t>(v) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    raise<domain_error>("[arange] a number above 2^63 - 1 among integers of several types, which are int64 together; write arange<std::uint64_t>(...) [TT-D14]");
+    raise<domain_error>(
+        "[arange] a number above 2^63 - 1 among integers of several types, which are int64 together; write arange<std::uint64_t>(...) [TT-D14]");
 }
 }  // namespace factory_detail
 /// Of several C++ numbers: int64 if all are integers (domain_error for one beyond), else the floating type. (The number keeps arange<T>(...) out.)
-template <int = 0, cpp_number A, cpp_number B, cpp_number C = A> requires(!(std::is_same_v<A, B> && std::is_same_v<A, C>)) auto arange(A start, B stop, C step = C(1)) {
-  using T = std::conditional_t<std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>, std::int64_t, std::common_type_t<A, B, C>>;
-  if constexpr (std::is_integral_v<T>) factory_detail::check_int64(start), factory_detail::check_int64(stop), factory_detail::check_int64(step);
+template <int = 0, cpp_number A, cpp_number B, cpp_number C = A>
+requires(!(std::is_same_v<A, B> && std::is_same_v<A, C>)) auto arange(A start, B stop, C step = C(1)) {
+  using T = std::conditional_t<std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>, std::int64_t,
+                               std::common_type_t<A, B, C>>;
+  if constexpr (std::is_integral_v<T>)
+    factory_detail::check_int64(start), factory_detail::check_int64(stop), factory_detail::check_int64(step);
   return arange<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step));
 }
 namespace factory_detail {
@@ -118,7 +134,8 @@ namespace factory_detail {
 template <class T> void between_integers(T a, T b, index_t n, T* p) {
   const bool down = b < a;
   const auto from = static_cast<std::uint64_t>(a), steps = static_cast<std::uint64_t>(n > 1 ? n - 1 : 1);
-  const std::uint64_t span = down ? from - static_cast<std::uint64_t>(b) : static_cast<std::uint64_t>(b) - from, each = span / steps, rest = span % steps;
+  const std::uint64_t span = down ? from - static_cast<std::uint64_t>(b) : static_cast<std::uint64_t>(b) - from,
+                      each = span / steps, rest = span % steps;
   std::uint64_t way = 0, part = 0;
   for (index_t i = 0; i < n; ++i) {
     p[i] = static_cast<T>(down ? from - way - (part != 0) : from + way);
@@ -136,7 +153,9 @@ template <class T> tensor<T, 1> between(T a, T b, index_t n) {
     using C = compute_t<T>;
     const C way = C(b) - C(a), steps = static_cast<C>(n > 1 ? n - 1 : 1), step = way / steps;
     for (index_t i = 0; i < n; ++i)  // as NumPy: whole steps are exact; by the share of the way where a step underflows
-      p[i] = i + 1 == n ? b : static_cast<T>(C(a) + (step == C(0) ? static_cast<C>(i) / steps * way : ops::product(static_cast<C>(i), step)));
+      p[i] = i + 1 == n ? b
+                        : static_cast<T>(C(a) + (step == C(0) ? static_cast<C>(i) / steps * way
+                                                              : ops::product(static_cast<C>(i), step)));
     if (n == 1) p[0] = a;
   }
   return t;
@@ -174,26 +193,38 @@ template <class T, std::size_t R> view_of<T, static_cast<int>(R)> view(T* p, con
 }
 /// Of a std::vector, std::array or std::span that has a name, which keeps its memory: one axis, or of a shape with as many elements (shape_error). A C array: one axis.
 template <class V, int R> requires tensor_detail::contiguous<V> auto view(V&& v, const dims<R>& n) {
-  static_assert(std::is_lvalue_reference_v<V> || requires { typename V::element_type; },
-                "ttensor: a view of a temporary, whose memory is gone when the view is read: give the container a name, or copy it, tensor<T, 1>(container)");
+  static_assert(
+      std::is_lvalue_reference_v<V> || requires { typename V::element_type; },
+      "ttensor: a view of a temporary, whose memory is gone when the view is read: give the container a name, or copy it, tensor<T, 1>(container)");
   if (shape::elements(n) != static_cast<index_t>(v.size())) factory_detail::unlike_range(static_cast<index_t>(v.size()), shape::text(n));
   return view(v.data(), n);
 }
-template <class V, std::size_t R> requires tensor_detail::contiguous<V> auto view(V&& v, const index_t (&n)[R]) { return view(static_cast<V&&>(v), shape::listed(n)); }
-template <class V> requires tensor_detail::contiguous<V> auto view(V&& v) { return view(static_cast<V&&>(v), dims<1>{{static_cast<index_t>(v.size())}}); }
+template <class V, std::size_t R> requires tensor_detail::contiguous<V> auto view(V&& v, const index_t (&n)[R]) {
+  return view(static_cast<V&&>(v), shape::listed(n));
+}
+template <class V> requires tensor_detail::contiguous<V> auto view(V&& v) {
+  return view(static_cast<V&&>(v), dims<1>{{static_cast<index_t>(v.size())}});
+}
 template <any_scalar T, std::size_t N> auto view(T (&a)[N]) { return view(a, dims<1>{{static_cast<index_t>(N)}}); }
 
 // Calls that name too little: a sentence instead of a list of overloads. By an ellipsis, so that whatever else has the name comes first.
-#define TTENSOR_WANTS_TYPE(op, call) \
-  template <factory_detail::wants N = factory_detail::wants::more> auto op(...) { static_assert(N != factory_detail::wants::more, "ttensor: " #op " wants the element type: " call); return 0; } \
-  template <factory_detail::wants N = factory_detail::wants::more, class I, std::size_t R> auto op(const I (&)[R]) { static_assert(N != factory_detail::wants::more, "ttensor: " #op " wants the element type: " call); return 0; }
+#define TTENSOR_WANTS_TYPE(op, call)                                                                                \
+  template <factory_detail::wants N = factory_detail::wants::more> auto op(...) {                                   \
+    static_assert(N != factory_detail::wants::more, "ttensor: " #op " wants the element type: " call);              \
+    return 0;                                                                                                       \
+  }                                                                                                                 \
+  template <factory_detail::wants N = factory_detail::wants::more, class I, std::size_t R> auto op(const I(&)[R]) { \
+    static_assert(N != factory_detail::wants::more, "ttensor: " #op " wants the element type: " call);              \
+    return 0;                                                                                                       \
+  }
 TTENSOR_WANTS_TYPE(zeros, "zeros<double>(2, 3)")
 TTENSOR_WANTS_TYPE(ones, "ones<double>(2, 3)")
 TTENSOR_WANTS_TYPE(uninitialized, "uninitialized<double>(2, 3)")
 TTENSOR_WANTS_TYPE(eye, "eye<double>(3)")
 #undef TTENSOR_WANTS_TYPE
 template <class T = void, factory_detail::wants N = factory_detail::wants::more> auto full(...) {
-  static_assert(N != factory_detail::wants::more, "ttensor: full takes the extents in braces, or a shape, and then the value: full<double>({2, 3}, 7.0)");
+  static_assert(N != factory_detail::wants::more,
+                "ttensor: full takes the extents in braces, or a shape, and then the value: full<double>({2, 3}, 7.0)");
   return 0;
 }
 

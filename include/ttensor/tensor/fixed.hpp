@@ -22,16 +22,23 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     index_t at = 0;
     fill<R>(l, at, 0);
   }
-  template <class E> requires(expression<E> || (array_object<E> && !std::is_same_v<std::remove_cvref_t<E>, tensor>)) tensor(const E& e) : v_{} { *this = e; }
+  template <class E> requires(expression<E> || (array_object<E> && !std::is_same_v<std::remove_cvref_t<E>, tensor>))
+  tensor(const E& e) : v_{} {
+    *this = e;
+  }
   tensor(const store<T>& s, const dims<R>& e) : v_{} {
     check(e);
     for (index_t i = 0; i < N; ++i) v_[i] = s.get(i);
   }
-  template <class E> requires(expression<E> || (array_object<E> && !std::is_same_v<std::remove_cvref_t<E>, tensor>)) tensor& operator=(const E& e) {
+  template <class E> requires(expression<E> || (array_object<E> && !std::is_same_v<std::remove_cvref_t<E>, tensor>))
+  tensor& operator=(const E& e) {
     static_assert(rank_v<E> == R, "ttensor: a fixed tensor is assigned from an expression of the same rank");
-    if constexpr (requires { E::shape_parameter; }) static_assert(shape::may_be_equal<Shape, E::shape_parameter>(), "ttensor: the extents of a fixed tensor differ from those of the array that it is assigned from");
+    if constexpr (requires { E::shape_parameter; })
+      static_assert(shape::may_be_equal<Shape, E::shape_parameter>(),
+                    "ttensor: the extents of a fixed tensor differ from those of the array that it is assigned from");
     if constexpr (expression<E> && std::is_same_v<scalar_t<E>, T> && fills<E>()) return take(e);
-    else if constexpr (array_object<E> && std::is_same_v<scalar_t<E>, T> && requires { e.elements().data(); }) return copy(e.map(), e.elements().data());
+    else if constexpr (array_object<E> && std::is_same_v<scalar_t<E>, T> && requires { e.elements().data(); })
+      return copy(e.map(), e.elements().data());
     else return take(tensor_detail::as_elem<T>(e));
   }
   template <any_scalar V> tensor& operator=(const V& v) {
@@ -63,16 +70,26 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     return l;
   }
 
-  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) constexpr T& operator()(I... i) & { return v_[index(i...)]; }
-  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) constexpr T operator()(I... i) const& { return v_[index(i...)]; }
-  template <class... I> requires((tensor_detail::is_mapped_index_v<I> || ...) && ((tensor_detail::is_mapped_index_v<I> || shape::is_index_v<I>) && ...))
-  decltype(auto) operator()(const I&... i) const& { return tensor_detail::read_only(take_first(*this, i...)); }
-  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) constexpr T& operator()(I... i) & {
+    return v_[index(i...)];
+  }
+  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...))
+  constexpr T operator()(I... i) const& {
+    return v_[index(i...)];
+  }
+  template <class... I> requires((tensor_detail::is_mapped_index_v<I> || ...) &&
+                                 ((tensor_detail::is_mapped_index_v<I> || shape::is_index_v<I>) && ...))
+  decltype(auto) operator()(const I&... i) const& {
+    return tensor_detail::read_only(take_first(*this, i...));
+  }
+  template <class... A>
+  requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) & {  // aliases this object, which must stay alive
     auto m = shape::slice(map(), a...);
     return view_of<T, decltype(m.extent)::size()>(place(), m);
   }
-  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  template <class... A>
+  requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) const& {
     auto m = shape::slice(map(), a...);
     return view_of<const T, decltype(m.extent)::size()>(elements(), m);
@@ -90,7 +107,9 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
 
  private:
   template <class E> TTENSOR_INLINE tensor& take(const E& x) {
-    static_assert(expr::extents_fit(leaves_of_t<E>{}, shape::static_dims<Shape>()), "ttensor: the extents of a fixed tensor differ from those of the expression that it is assigned from");
+    static_assert(
+        expr::extents_fit(leaves_of_t<E>{}, shape::static_dims<Shape>()),
+        "ttensor: the extents of a fixed tensor differ from those of the expression that it is assigned from");
     ++counts.loops;
     if constexpr (fills<E>()) {  // leaves are copies, so this tensor may be one
       fixed_elements<T, E>::store(x, reinterpret_cast<char*>(v_.v));
@@ -136,7 +155,8 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     return at;
   }
   template <int Q> constexpr void fill(const tensor_detail::nested_t<T, Q>& l, index_t& at, int d) {
-    if (static_cast<index_t>(l.size()) != shape::extent_of<Shape>(d)) tensor_detail::fixed_extent(static_cast<index_t>(l.size()), shape::extent_of<Shape>(d), d);
+    if (static_cast<index_t>(l.size()) != shape::extent_of<Shape>(d))
+      tensor_detail::fixed_extent(static_cast<index_t>(l.size()), shape::extent_of<Shape>(d), d);
     for (const auto& x : l) {
       if constexpr (Q > 1) fill<Q - 1>(x, at, d + 1);
       else v_[at++] = x;

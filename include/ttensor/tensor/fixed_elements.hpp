@@ -21,7 +21,8 @@ template <class T, auto Shape> struct fixed_leaf {
     } else {
       constexpr int whole = static_cast<int>(size) / W * W;
       static_for<whole / W>([&](auto k) __attribute__((always_inline)) { pack<T, W>::load(from.v + k() * W).store(elements.v + k() * W); });
-      static_for<static_cast<int>(size) - whole>([&](auto k) __attribute__((always_inline)) { elements.v[whole + k()] = from.v[whole + k()]; });
+      static_for<static_cast<int>(size) - whole>(
+          [&](auto k) __attribute__((always_inline)) { elements.v[whole + k()] = from.v[whole + k()]; });
     }
   }
   dims<rank> shape() const { return shape::static_dims<Shape>(); }
@@ -63,13 +64,15 @@ struct fixed_elements<T, E, type_list<L...>> {
   using table = run::plane_table<T, eval_detail::leaf_core<L>...>;
   static constexpr int widest = run::lanes_of<T, eval_detail::leaf_core<L>...>(), lanes = size < widest ? 1 : widest;
   /// Few packs without functions are written out, all computed before one is stored, and none overlaps another: so GCC sees that the leaves' copies are not needed.
-  static constexpr bool unrolled = size <= most_in_order && (size / widest + size % widest) * program::length <= 160 && !any_function(program{});
+  static constexpr bool unrolled =
+      size <= most_in_order && (size / widest + size % widest) * program::length <= 160 && !any_function(program{});
   static constexpr index_t singles = unrolled ? size % lanes : 0;  // at the end, computed one at a time; else the last pack overlaps the one before
 
   /// f(i, value) for every element in row-major order.
   template <class F> TTENSOR_INLINE static void each(const E& e, F&& f) {
     const packs<1> p(e);
-    if constexpr (size * program::length <= 32) static_for<static_cast<int>(size)>([&](auto i) __attribute__((always_inline)) { f(i(), p.value(i())); });
+    if constexpr (size * program::length <= 32)
+      static_for<static_cast<int>(size)>([&](auto i) __attribute__((always_inline)) { f(i(), p.value(i())); });
     else
       for (index_t i = 0; i < size; ++i) f(i, p.value(i));
   }
@@ -98,7 +101,9 @@ struct fixed_elements<T, E, type_list<L...>> {
     TTENSOR_INLINE explicit packs(const E& e) {
       int k = 1;
       e.leaves([&](const auto& l) __attribute__((always_inline)) {
-        l.planes([&](auto, const auto& q) __attribute__((always_inline)) { p.v[k++] = const_cast<char*>(reinterpret_cast<const char*>(q.ptr)); });
+        l.planes([&](auto, const auto& q) __attribute__((always_inline)) {
+          p.v[k++] = const_cast<char*>(reinterpret_cast<const char*>(q.ptr));
+        });
       });
       p.v[0] = p.v[1];
       u = leaves::template load_uniforms<table, program>(p.v);

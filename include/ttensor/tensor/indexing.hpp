@@ -10,8 +10,8 @@
 TTENSOR_BEGIN
 
 namespace indexing_detail {
-template <int R> run::gather_plan plan(const char* op, int axis, int lead, const dims<R>& extent, const layout_map<R>& index, const dims<R>& flat,
-                                       const layout_map<R>& deep) {
+template <int R> run::gather_plan plan(const char* op, int axis, int lead, const dims<R>& extent,
+                                       const layout_map<R>& index, const dims<R>& flat, const layout_map<R>& deep) {
   static_assert(R <= run::gather_plan::max_axes, "ttensor: too many axes to index");
   run::gather_plan s;
   s.op = op;
@@ -77,7 +77,9 @@ template <int R> struct spread_op {
     return op;
   }
   template <class T> tensor<T, R> primal(const leaf<T, R>& src, const leaf<std::int64_t, R>& index) const {
-    if constexpr (ttensor::detail::is_short_float<T>) return tensor<T, R>(apply<cast_op<T>>(added(tensor<float, R>(apply<cast_op<float>>(src)).as_leaf(), index)));  // as sums are
+    if constexpr (ttensor::detail::is_short_float<T>)
+      return tensor<T, R>(
+          apply<cast_op<T>>(added(tensor<float, R>(apply<cast_op<float>>(src)).as_leaf(), index)));  // as sums are
     else return added(src, index);
   }
   template <class T> tensor<T, R> added(const leaf<T, R>& src, const leaf<std::int64_t, R>& index) const {
@@ -123,11 +125,13 @@ template <class X> auto as_source(const X& x) {
   if constexpr (requires { array_detail::as_array(x).map; }) return array_detail::as_array(x);
   else return tensor<scalar_t<X>, rank_v<X>>(x).as_leaf();  // a fixed tensor
 }
-template <int R, class I> void check_index(const char* op, int axis, const dims<R>& x, const I& index, const dims<R>& limit, const char* what) {
+template <int R, class I>
+void check_index(const char* op, int axis, const dims<R>& x, const I& index, const dims<R>& limit, const char* what) {
   for (int d = 0; d < R; ++d)
     if (d != axis && index[d] > limit[d])
-      raise<shape_error>(std::string("[") + op + "] the index " + shape::text(index) + " is longer than " + what + " " + shape::text(x) + " on axis " +
-                         std::to_string(d) + ", " + std::to_string(index[d]) + " > " + std::to_string(limit[d]) + " [TT-S21]");
+      raise<shape_error>(std::string("[") + op + "] the index " + shape::text(index) + " is longer than " + what + " " +
+                         shape::text(x) + " on axis " + std::to_string(d) + ", " + std::to_string(index[d]) + " > " +
+                         std::to_string(limit[d]) + " [TT-S21]");
 }
 /// An index of one axis, repeated along the others of an array with these extents; one of the array's rank as it is.
 template <int R, class I, int Q> leaf<I, R> along(const leaf<I, Q>& index, int axis, const dims<R>& extent) {
@@ -170,7 +174,9 @@ template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto t
   else return tensor<S, R - 1 + Q>(static_cast<store<S>&&>(y.elements()), e);
 }
 /// Without an axis: of the elements in row-major order.
-template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto take(const X& x, const N& index) { return take(reshape(x, -1), index, 0); }
+template <array_like X, class N> requires(array_like<N> || any_scalar<N>) auto take(const X& x, const N& index) {
+  return take(reshape(x, -1), index, 0);
+}
 namespace indexing_detail {
 template <int R, class P> auto position(const dims<R>&, const P& p) { return p; }
 /// Of an element in memory order, row-major: p of the axes before those of i.
@@ -207,7 +213,8 @@ template <array_like X, array_like N> auto gather(const X& x, index_t axis, cons
 /// Throws    index_error [TT-I01]; axis_error [TT-A01]; shape_error [TT-S21]
 template <array_like X, array_like N, array_like S> auto scatter_add(const X& x, index_t axis, const N& index, const S& src) {
   constexpr int R = rank_v<X>;
-  static_assert(R > 0 && (rank_v<N> == R || rank_v<N> == 1) && rank_v<S> == R, "ttensor: x and src of scatter_add have one rank, and the index has it too, or one axis");
+  static_assert(R > 0 && (rank_v<N> == R || rank_v<N> == 1) && rank_v<S> == R,
+                "ttensor: x and src of scatter_add have one rank, and the index has it too, or one axis");
   using T = expr::operand_elem_t<X, S>;
   const int at = shape::normalize_axis(axis, R, "scatter_add");
   const auto xl = expr::operand<T>(x);

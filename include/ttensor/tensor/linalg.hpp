@@ -25,7 +25,8 @@ template <class A> auto mirrored(const A& a) {
 template <class T> using real_elem_t = std::conditional_t<is_differentiable_v<T>, T, double>;
 template <int R> void check_square(const char* op, const dims<R>& e) {
   if (e[R - 2] != e[R - 1])
-    raise<shape_error>(std::string("[") + op + "] the matrix is not square: " + shape::text(e) + "; its last two extents must be equal [TT-S22]");
+    raise<shape_error>(std::string("[") + op + "] the matrix is not square: " + shape::text(e) +
+                       "; its last two extents must be equal [TT-S22]");
 }
 /// Numbers the matrices of a batch: for messages.
 inline std::string which(index_t i, index_t count) { return count > 1 ? " of matrix " + std::to_string(i) : std::string(); }
@@ -81,7 +82,9 @@ struct triangular_solve_op {
   }
   template <int I, class Ct, class Y, class A, class B> auto vjp(const Ct& ct, const Y& z, const A& a, const B& b) const {
     const auto w = apply_array(triangular_solve_op{!lower, true}, contraction_detail::exchanged(a), ct);
-    if constexpr (I == 0) return static_cast<void>(b), in_triangle(apply<neg_op>(matmul_op{0, zeros ? 3u : 1u}.reduced_to(a.map.extent, w.as_leaf(), contraction_detail::exchanged(z))));
+    if constexpr (I == 0)
+      return static_cast<void>(b), in_triangle(apply<neg_op>(matmul_op{0, zeros ? 3u : 1u}.reduced_to(
+                                       a.map.extent, w.as_leaf(), contraction_detail::exchanged(z))));
     else return array_detail::fitted(w, b.map.extent);
   }
 
@@ -111,8 +114,9 @@ struct cholesky_op {
       for (index_t i = 0; i < count; ++i) {
         const index_t bad = run::factor_cholesky(n, to + i * n * n, n);
         if (TTENSOR_UNLIKELY(bad >= 0))
-          raise<domain_error>("[cholesky] not positive definite: pivot " + std::to_string(bad) + linalg_detail::which(i, count) + " is " +
-                              std::to_string(to[i * n * n + bad * n + bad]) + "; check the matrix or add a multiple of the identity [TT-D10]");
+          raise<domain_error>("[cholesky] not positive definite: pivot " + std::to_string(bad) +
+                              linalg_detail::which(i, count) + " is " + std::to_string(to[i * n * n + bad * n + bad]) +
+                              "; check the matrix or add a multiple of the identity [TT-D10]");
       }
       return y;
     }

@@ -50,7 +50,16 @@ template <array_like A> void save_npy(const std::string& path, const A& a) {
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
   npy_detail::file f(path, "wb", "save_npy");
-  const unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<unsigned char>(header.size() & 255), static_cast<unsigned char>(header.size() >> 8)};
+  const unsigned char start[10] = {0x93,
+                                   'N',
+                                   'U',
+                                   'M',
+                                   'P',
+                                   'Y',
+                                   1,
+                                   0,
+                                   static_cast<unsigned char>(header.size() & 255),
+                                   static_cast<unsigned char>(header.size() >> 8)};
   const std::size_t n = static_cast<std::size_t>(t.size());
   bool ok = std::fwrite(start, 1, 10, f.f) == 10 && std::fwrite(header.data(), 1, header.size(), f.f) == header.size();
   ok = ok && (n == 0 || std::fwrite(t.data(), sizeof(T), n, f.f) == n);
@@ -62,7 +71,8 @@ template <array_like A> void save_npy(const std::string& path, const A& a) {
 template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   npy_detail::file f(path, "rb", "load_npy");
   unsigned char start[12];
-  if (std::fread(start, 1, 8, f.f) != 8 || std::memcmp(start, "\x93NUMPY", 6) != 0) npy_detail::bad(path, "does not begin as a NumPy array file");
+  if (std::fread(start, 1, 8, f.f) != 8 || std::memcmp(start, "\x93NUMPY", 6) != 0)
+    npy_detail::bad(path, "does not begin as a NumPy array file");
   const std::size_t wide = start[6] == 1 ? 2 : 4;
   if (start[6] < 1 || start[6] > 3) npy_detail::bad(path, "has format version " + std::to_string(start[6]) + ", known are 1 to 3");
   if (std::fread(start + 8, 1, wide, f.f) != wide) npy_detail::bad(path, "ends inside its header");
@@ -72,9 +82,12 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   std::string header(length, '\0');
   if (std::fread(header.data(), 1, length, f.f) != length) npy_detail::bad(path, "ends inside its header");
 
-  const std::string descr = npy_detail::entry(header, "descr", path), code = descr.substr(0, descr.find('\'', 1)), want = npy_detail::type_code<T>();
+  const std::string descr = npy_detail::entry(header, "descr", path), code = descr.substr(0, descr.find('\'', 1)),
+                    want = npy_detail::type_code<T>();
   const bool swapped = sizeof(T) > 1 && code.size() > 1 && code[1] == (want[0] == '<' ? '>' : '<');
-  if (code.size() < 2 || code.substr(2) != want.substr(1) || (code[1] != want[0] && !swapped)) npy_detail::bad(path, "holds elements " + code + "', asked for '" + want + "'; load its own type and convert with to<T>(x)");
+  if (code.size() < 2 || code.substr(2) != want.substr(1) || (code[1] != want[0] && !swapped))
+    npy_detail::bad(
+        path, "holds elements " + code + "', asked for '" + want + "'; load its own type and convert with to<T>(x)");
   const std::string order = npy_detail::entry(header, "fortran_order", path);
   const bool fortran = order.rfind("True", 0) == 0;
   if (!fortran && order.rfind("False", 0) != 0) npy_detail::bad(path, "has a fortran_order that is neither True nor False");
@@ -92,7 +105,8 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
     if (text[i] < '0' || text[i] > '9') npy_detail::bad(path, no_list);
     index_t x = 0;
     for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
-      if (__builtin_mul_overflow(x, index_t(10), &x) || __builtin_add_overflow(x, index_t(text[i] - '0'), &x)) npy_detail::bad(path, "has an extent that is too large");
+      if (__builtin_mul_overflow(x, index_t(10), &x) || __builtin_add_overflow(x, index_t(text[i] - '0'), &x))
+        npy_detail::bad(path, "has an extent that is too large");
     if (rank < R) e[rank] = x;
     n *= x != 0;  // an empty array has no elements, however long its other axes
     if (x != 0 && (__builtin_mul_overflow(steps, x, &steps))) npy_detail::bad(path, "has a shape that is too large");
@@ -108,13 +122,18 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   std::fseek(f.f, at, SEEK_SET);
   index_t bytes = 0;
   if (__builtin_mul_overflow(n, static_cast<index_t>(sizeof(T)), &bytes) || at < 0 || end_at - at < bytes)
-    npy_detail::bad(path, std::string("is truncated: shape ") + shape::text(e).c_str() + " needs " + std::to_string(n) + " elements, the file holds " + std::to_string((end_at - at) / static_cast<long>(sizeof(T))));
+    npy_detail::bad(path, std::string("is truncated: shape ") + shape::text(e).c_str() + " needs " + std::to_string(n) +
+                              " elements, the file holds " +
+                              std::to_string((end_at - at) / static_cast<long>(sizeof(T))));
   store<T> s = store<T>::make(n);
-  if (n != 0 && std::fread(s.writable(), sizeof(T), static_cast<std::size_t>(n), f.f) != static_cast<std::size_t>(n)) raise<io_error>("[load_npy] reading '" + path + "' failed [TT-O03]");
+  if (n != 0 && std::fread(s.writable(), sizeof(T), static_cast<std::size_t>(n), f.f) != static_cast<std::size_t>(n))
+    raise<io_error>("[load_npy] reading '" + path + "' failed [TT-O03]");
   if constexpr (std::is_same_v<T, bool>) {  // another byte would be a mask that is neither true nor false
     const auto* p = reinterpret_cast<const unsigned char*>(s.writable());
     for (index_t k = 0; k < n; ++k)
-      if (p[k] > 1) npy_detail::bad(path, "is damaged: element " + std::to_string(k) + " of a mask is " + std::to_string(p[k]) + ", neither 0 nor 1");
+      if (p[k] > 1)
+        npy_detail::bad(path, "is damaged: element " + std::to_string(k) + " of a mask is " + std::to_string(p[k]) +
+                                  ", neither 0 nor 1");
   }
   if (swapped) {  // complex numbers part by part
     constexpr std::size_t width = sizeof(T) / (is_complex_v<T> ? 2 : 1);

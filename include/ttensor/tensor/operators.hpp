@@ -103,7 +103,9 @@ template <class Op, class... A> TTENSOR_INLINE auto bitwise(A&&... a) {
   if constexpr (!is_differentiable_v<expr::operand_elem_t<std::remove_cvref_t<A>...>>) {
     return apply<Op>(static_cast<A&&>(a)...);
   } else {
-    static_assert(sizeof(Op) == 0, "ttensor: & | ^ ~ are for integers and masks; for a power of real numbers write square(x) or pow(x, n), for conditions && || !");
+    static_assert(
+        sizeof(Op) == 0,
+        "ttensor: & | ^ ~ are for integers and masks; for a power of real numbers write square(x) or pow(x, n), for conditions && || !");
     if constexpr (sizeof...(A) == 1) return apply<neg_op>(static_cast<A&&>(a)...);
     else return apply<mul_op>(static_cast<A&&>(a)...);
   }
@@ -164,8 +166,16 @@ template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<
 template <operand A, operand_or_number B> requires is_integer_v<elem_t<scalar_t<A>>> TTENSOR_INLINE auto operator>>(A&& a, B&& b) {
   return expr::shifted<shift_right_op>(static_cast<A&&>(a), static_cast<B&&>(b));
 }
-template <cpp_number A, operand B> requires(std::is_integral_v<std::remove_cvref_t<A>> && is_integer_v<elem_t<scalar_t<B>>>) TTENSOR_INLINE auto operator<<(A&& a, B&& b) { return apply<shift_left_op>(a, static_cast<B&&>(b)); }
-template <cpp_number A, operand B> requires(std::is_integral_v<std::remove_cvref_t<A>> && is_integer_v<elem_t<scalar_t<B>>>) TTENSOR_INLINE auto operator>>(A&& a, B&& b) { return apply<shift_right_op>(a, static_cast<B&&>(b)); }
+template <cpp_number A, operand B>
+requires(std::is_integral_v<std::remove_cvref_t<A>> && is_integer_v<elem_t<scalar_t<B>>>)
+TTENSOR_INLINE auto operator<<(A&& a, B&& b) {
+  return apply<shift_left_op>(a, static_cast<B&&>(b));
+}
+template <cpp_number A, operand B>
+requires(std::is_integral_v<std::remove_cvref_t<A>> && is_integer_v<elem_t<scalar_t<B>>>)
+TTENSOR_INLINE auto operator>>(A&& a, B&& b) {
+  return apply<shift_right_op>(a, static_cast<B&&>(b));
+}
 namespace expr {
 /// A C++ integer that no T reaches is the last one that it does; as a bound it means the same.
 template <class T, class B> constexpr auto nearest(const B& b) {
@@ -178,21 +188,28 @@ template <class T, class B> constexpr auto nearest(const B& b) {
 /// x, but low where it is below and high where it is above; NaN stays. Derivative 1 on the bounds. Integers: the bounds are the numbers themselves, beyond the type too.
 template <operand_or_number X, operand_or_number L, operand_or_number H> TTENSOR_INLINE auto clamp(X&& x, L&& low, H&& high) {
   using T = elem_t<scalar_t<X>>;
-  if constexpr (is_integer_v<T> && cpp_number<L> && cpp_number<H>) return apply<clamp_op>(static_cast<X&&>(x), expr::nearest<T>(low), expr::nearest<T>(high));
+  if constexpr (is_integer_v<T> && cpp_number<L> && cpp_number<H>)
+    return apply<clamp_op>(static_cast<X&&>(x), expr::nearest<T>(low), expr::nearest<T>(high));
   else return apply<clamp_op>(static_cast<X&&>(x), static_cast<L&&>(low), static_cast<H&&>(high));
 }
 /// a + t (b - a), exactly a at t = 0 and b at t = 1.
-template <operand_or_number A, operand_or_number B, operand_or_number T> requires(operand<A> || operand<B> || operand<T>) TTENSOR_INLINE auto lerp(A&& a, B&& b, T&& t) {
+template <operand_or_number A, operand_or_number B, operand_or_number T>
+requires(operand<A> || operand<B> || operand<T>) TTENSOR_INLINE auto lerp(A&& a, B&& b, T&& t) {
   return apply<lerp_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<T&&>(t));
 }
 /// a b + c, rounded once where the processor has the instruction (docs/accuracy.md).
-template <operand_or_number A, operand_or_number B, operand_or_number C> requires(operand<A> || operand<B> || operand<C>) TTENSOR_INLINE auto fma(A&& a, B&& b, C&& c) {
+template <operand_or_number A, operand_or_number B, operand_or_number C>
+requires(operand<A> || operand<B> || operand<C>) TTENSOR_INLINE auto fma(A&& a, B&& b, C&& c) {
   return apply<fma_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
 /// x where it is positive, else slope x; at 0 the derivative is slope.
-template <function_operand_or_floating X> TTENSOR_INLINE auto leaky_relu(X&& x, double slope = 0.01) { return apply<leaky_relu_op>(static_cast<X&&>(x), slope); }
+template <function_operand_or_floating X> TTENSOR_INLINE auto leaky_relu(X&& x, double slope = 0.01) {
+  return apply<leaky_relu_op>(static_cast<X&&>(x), slope);
+}
 /// x where it is positive, else alpha (exp(x) - 1).
-template <function_operand_or_floating X> TTENSOR_INLINE auto elu(X&& x, double alpha = 1) { return apply<elu_op>(static_cast<X&&>(x), alpha); }
+template <function_operand_or_floating X> TTENSOR_INLINE auto elu(X&& x, double alpha = 1) {
+  return apply<elu_op>(static_cast<X&&>(x), alpha);
+}
 template <class A> requires(scalar_kind<A> || short_float<A>) TTENSOR_INLINE auto fabs(const A& a) { return apply<abs_op>(a); }
 /// Exchanges two tensors or scalars of a kind, found without `using std::swap` too. (Elements and views have one each.)
 template <class A> requires(scalar_kind<A> || short_float<A> || (array_object<A> && std::is_move_assignable_v<A>)) void swap(A& a, A& b) {
@@ -202,8 +219,16 @@ template <class A> requires(scalar_kind<A> || short_float<A> || (array_object<A>
 }
 // max, min and clamp of scalars of a kind, also where `using std::max` competes; of an array max and min are reductions
 template <class A> concept one_value = scalar_kind<A> || element_proxy<A> || short_float<A>;
-template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto max(const A& a, const B& b) { return apply<maximum_op>(a, b); }
-template <class A, class B> requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>)) TTENSOR_INLINE auto min(const A& a, const B& b) { return apply<minimum_op>(a, b); }
+template <class A, class B>
+requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>))
+TTENSOR_INLINE auto max(const A& a, const B& b) {
+  return apply<maximum_op>(a, b);
+}
+template <class A, class B>
+requires((one_value<A> && (one_value<B> || cpp_number<B>)) || (cpp_number<A> && one_value<B>))
+TTENSOR_INLINE auto min(const A& a, const B& b) {
+  return apply<minimum_op>(a, b);
+}
 template <one_value A> TTENSOR_INLINE auto clamp(const A& x, const A& low, const A& high) { return apply<clamp_op>(x, low, high); }
 template <one_value A> TTENSOR_INLINE auto max(const A& a, const A& b) { return apply<maximum_op>(a, b); }
 template <one_value A> TTENSOR_INLINE auto min(const A& a, const A& b) { return apply<minimum_op>(a, b); }
@@ -253,7 +278,9 @@ template <any_scalar A> auto eval(const A& a) { return expr::plain(a); }
 
 /// The number in an array of one element, and a number as it is. Throws shape_error [TT-S32] for other sizes.
 template <class A> requires(array_like<A> || any_scalar<A>) auto item(const A& a) {
-  static_assert(depth_v<scalar_t<A>> == 0, "ttensor: item of a value of a live transform would drop its derivative or its examples; compute with it, or take value_of(x)");
+  static_assert(
+      depth_v<scalar_t<A>> == 0,
+      "ttensor: item of a value of a live transform would drop its derivative or its examples; compute with it, or take value_of(x)");
   if constexpr (!array_like<A>) {
     return expr::plain(a);
   } else {

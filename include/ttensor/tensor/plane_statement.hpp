@@ -57,11 +57,16 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
   using out_core = core_t<S>;
   static constexpr int rank = R, levels = batch_levels_v<S>, full_rank = rank + levels;
   static_assert(full_rank <= run::max_rank, "ttensor: at most 12 axes in one statement, vmap axes included");
-  static_assert(expr::extents_agree(leaves_of_t<E>{}), "ttensor: the extents of fixed tensors in this statement do not broadcast; they must be equal or 1, aligned from the right");
+  static_assert(
+      expr::extents_agree(leaves_of_t<E>{}),
+      "ttensor: the extents of fixed tensors in this statement do not broadcast; they must be equal or 1, aligned from the right");
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    using kernel = typename std::conditional_t<std::is_void_v<Kernel>, std::type_identity<run::map_kernel<(full_rank > 1), depth_v<S> == 0, program_of<E>, out_core, eval_detail::leaf_core<L>...>>,
-                                               std::type_identity<Kernel>>::type;
+    using kernel =
+        typename std::conditional_t<std::is_void_v<Kernel>,
+                                    std::type_identity<run::map_kernel<(full_rank > 1), depth_v<S> == 0, program_of<E>,
+                                                                       out_core, eval_detail::leaf_core<L>...>>,
+                                    std::type_identity<Kernel>>::type;
     using table = run::plane_table<out_core, eval_detail::leaf_core<L>...>;
     template <class Prog> using loop = run::map_kernel<(full_rank > 1), depth_v<S> == 0, Prog, out_core, eval_detail::leaf_core<L>...>;
   };
@@ -70,7 +75,8 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
   static constexpr int planes = table::count, outs = planes_v<out_core>;
   static_assert(planes <= run::max_planes, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
   static constexpr auto plane_facts = table::facts();
-  static constexpr run::statement_type constants{kernel::launch, plane_facts.v, planes, outs, kernel::N, kernel::cost, expr::steps_to_show<E>(), nullptr, nullptr};
+  static constexpr run::statement_type constants{
+      kernel::launch, plane_facts.v, planes, outs, kernel::N, kernel::cost, expr::steps_to_show<E>(), nullptr, nullptr};
   using base = run::statement_planes<full_rank>;
   [[no_unique_address]] level_calls::met<S, typename E::scalar> calls{};
 
@@ -114,7 +120,9 @@ namespace eval_detail {
 template <class S, int F> void connect_whole(store<S>& to, run::statement_planes<F>& st) {
   int k = 0;
   const auto stride = shape::row_major(st.extent);
-  to.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>&, const dims<B>&, mem::block*) { st.set_output(k++, p, stride); });
+  to.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>&, const dims<B>&, mem::block*) {
+    st.set_output(k++, p, stride);
+  });
 }
 /// Runs `st` into a fresh store of its extent.
 template <class S, int F> TTENSOR_NOINLINE store<S> run_fresh(run::statement_planes<F>& st) {
@@ -142,7 +150,8 @@ template <class S, int F> bool may_reuse(store<S>& out, const run::statement_pla
       if (st.holder[k] != b && !(st.is_loose(k) && st.reaches(k, at, reinterpret_cast<const char*>(b) + b->bytes))) continue;
       held += st.holder[k] == b;
       reuse = reuse && st.plane[k].ptr == at;
-      for (int d = 0; d < F; ++d) reuse = reuse && (st.extent[d] == 1 || (st.own[k][d] == st.extent[d] && st.plane[k].stride[d] == stride[d]));
+      for (int d = 0; d < F; ++d)
+        reuse = reuse && (st.extent[d] == 1 || (st.own[k][d] == st.extent[d] && st.plane[k].stride[d] == stride[d]));
     }
     reuse = reuse && cell.size() == total && cell.unique_except(held);  // planes of a dual may be mapped differently
   });
@@ -153,13 +162,16 @@ template <class S> bool run_adjacent(store<S>& out, index_t offset, index_t n, c
   if (n == 0 || out.is_borrowed() || run::threads_for(n * st.type.cost) > 1) return false;
   run::cursor c[run::max_planes];
   int held;
-  if (!st.adjacent(c, out.memory() + offset * index_t(sizeof(S)), n, out.block(), held) || !(writable || out.unique_except(held))) return false;
+  if (!st.adjacent(c, out.memory() + offset * index_t(sizeof(S)), n, out.block(), held) ||
+      !(writable || out.unique_except(held)))
+    return false;
   st.type.kernel(c, n, nullptr, 1);
   ++counts.loops;
   return true;
 }
 /// Runs `st`, in the memory of `out` where that is free, else in fresh memory. `shaped`: the extents of an example are set.
-template <class S, int F> TTENSOR_NOINLINE void run_into(store<S>& out, dims<F - batch_levels_v<S>>& extent, run::statement_planes<F>& st, bool shaped) {
+template <class S, int F> TTENSOR_NOINLINE void run_into(store<S>& out, dims<F - batch_levels_v<S>>& extent,
+                                                         run::statement_planes<F>& st, bool shaped) {
   constexpr int B = batch_levels_v<S>;
   if (!shaped) st.broadcast();
   const auto batch = batch_of<B>(st);

@@ -45,7 +45,10 @@ TTENSOR_NOINLINE inline std::string number_text(double v, int bits) {
   for (; digits <= 17; ++digits) {
     std::snprintf(b, sizeof b, "%.*e", digits - 1, v);
     w = std::strtod(b, nullptr);
-    if ((bits == 53 ? w : bits == 24 ? static_cast<double>(std::strtof(b, nullptr)) : static_cast<double>(bits == 11 ? float(half(w)) : float(bfloat16(w)))) == v) break;
+    if ((bits == 53   ? w
+         : bits == 24 ? static_cast<double>(std::strtof(b, nullptr))
+                      : static_cast<double>(bits == 11 ? float(half(w)) : float(bfloat16(w)))) == v)
+      break;
   }
   const int power = std::atoi(std::strchr(b, 'e') + 1);  // of the first digit
   const bool scientific = v != 0 && (power >= 8 || power < -4);
@@ -65,7 +68,9 @@ template <class T> std::string text(const T& v, const number_format& f) {
     return s += 'i';
   }
   else if constexpr (is_integer_v<T>) return std::to_string(v);
-  else if constexpr (is_floating_v<T>) return f.style && v - v == 0 ? number_text(static_cast<double>(v), f) : number_text(static_cast<double>(v), number_traits<T>::precision_bits);
+  else if constexpr (is_floating_v<T>)
+    return f.style && v - v == 0 ? number_text(static_cast<double>(v), f)
+                                 : number_text(static_cast<double>(v), number_traits<T>::precision_bits);
   else return "?";
 }
 /// Plain elements of an array of any kind.
@@ -122,7 +127,8 @@ template <class S, int R> std::string leaf_text(const leaf<S, R>& l, const numbe
   if constexpr (depth_v<S> == 0) return array_text(l, f);
   else if constexpr (is_dual_v<S>) {
     std::string r = opened("dual", R) + leaf_text(leaf<inner_t<S>, R>{l.data.value, l.map}, f);
-    for (int k = 0; k < planes_v<S> / planes_v<inner_t<S>> - 1; ++k) r += ",\n" + leaf_text(leaf<inner_t<S>, R>{l.data.tangent[k], l.map}, f);
+    for (int k = 0; k < planes_v<S> / planes_v<inner_t<S>> - 1; ++k)
+      r += ",\n" + leaf_text(leaf<inner_t<S>, R>{l.data.tangent[k], l.map}, f);
     return r + ")";
   } else if constexpr (is_var_v<S>) return opened("var", R) + leaf_text(leaf<inner_t<S>, R>{l.data.value, l.map}, f) + ")";
   else if constexpr (is_batched_v<S>)
@@ -140,7 +146,9 @@ template <class A> std::string any_text(const A& a, const number_format& f) {
 }  // namespace print_detail
 
 /// The text that operator<< prints to a new stream.
-template <class A> requires(array_like<A> || scalar_kind<A> || element_proxy<A>) std::string to_string(const A& a) { return print_detail::any_text(a, {}); }
+template <class A> requires(array_like<A> || scalar_kind<A> || element_proxy<A>) std::string to_string(const A& a) {
+  return print_detail::any_text(a, {});
+}
 /// A shape: (2,3)
 template <int R> std::string to_string(const dims<R>& shape) { return shape::text(shape).c_str(); }
 namespace print_detail {
@@ -148,7 +156,9 @@ template <class O> concept character_stream = requires(O& o) { typename O::char_
 }
 /// Elements of plain arrays print as their numbers do. A stream whose precision is not 6, or that was told std::fixed, std::scientific or
 /// std::hexfloat, prints the numbers of arrays so too.
-template <print_detail::character_stream O, class A> requires(array_like<A> || scalar_kind<A> || (element_proxy<A> && !std::is_arithmetic_v<scalar_t<A>>)) O& operator<<(O& o, const A& a) {
+template <print_detail::character_stream O, class A>
+requires(array_like<A> || scalar_kind<A> || (element_proxy<A> && !std::is_arithmetic_v<scalar_t<A>>))
+O& operator<<(O& o, const A& a) {
   if constexpr (number<scalar_t<A>> && element_proxy<A>) o << a.get();
   else o << print_detail::any_text(a, print_detail::format_of(o));
   return o;

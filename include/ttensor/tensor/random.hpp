@@ -68,7 +68,9 @@ inline std::uint64_t below(std::uint64_t word, std::uint64_t n) {
 /// N independent keys: auto [a, b] = split<2>(key).
 template <int N, class L> std::array<basic_rng<L>, static_cast<std::size_t>(N)> split(const basic_rng<L>& key) {
   std::array<basic_rng<L>, static_cast<std::size_t>(N)> k;
-  for (int i = 0; i < N; ++i) k[static_cast<std::size_t>(i)] = random_detail::child_key(key, random_detail::splits, static_cast<std::uint64_t>(i));
+  for (int i = 0; i < N; ++i)
+    k[static_cast<std::size_t>(i)] =
+        random_detail::child_key(key, random_detail::splits, static_cast<std::uint64_t>(i));
   return k;
 }
 /// n independent keys; vmap maps over them: vmap(f)(split(key, n), x).
@@ -87,7 +89,9 @@ template <class L, class I> requires std::is_integral_v<I> basic_rng<L> fold_in(
 template <class T, int R, class L> auto uniform(const basic_rng<L>& key, const dims<R>& e) {
   static_assert(is_floating_v<T>, "ttensor: uniform<T> needs a floating T; use integers<T>(key, shape, low, high)");
   if constexpr (sizeof(T) >= 8)
-    return random_detail::from_blocks<2, T>(key, e, [](const philox_block& b, T* p) { p[0] = uniform_double(b.x[0], b.x[1]), p[1] = uniform_double(b.x[2], b.x[3]); });
+    return random_detail::from_blocks<2, T>(key, e, [](const philox_block& b, T* p) {
+      p[0] = uniform_double(b.x[0], b.x[1]), p[1] = uniform_double(b.x[2], b.x[3]);
+    });
   else
     return random_detail::from_blocks<4, T>(key, e, [](const philox_block& b, T* p) {
       for (int i = 0; i < 4; ++i) {
@@ -96,8 +100,13 @@ template <class T, int R, class L> auto uniform(const basic_rng<L>& key, const d
       }
     });
 }
-template <class T, std::size_t R, class L> auto uniform(const basic_rng<L>& key, const index_t (&n)[R]) { return uniform<T>(key, shape::listed(n)); }
-template <class T, class L, class... I> requires(sizeof...(I) > 0 && (shape::is_index_v<I> && ...)) auto uniform(const basic_rng<L>& key, I... n) { return uniform<T>(key, {static_cast<index_t>(n)...}); }
+template <class T, std::size_t R, class L> auto uniform(const basic_rng<L>& key, const index_t (&n)[R]) {
+  return uniform<T>(key, shape::listed(n));
+}
+template <class T, class L, class... I> requires(sizeof...(I) > 0 && (shape::is_index_v<I> && ...))
+auto uniform(const basic_rng<L>& key, I... n) {
+  return uniform<T>(key, {static_cast<index_t>(n)...});
+}
 /// One number.
 template <class T, class L> auto uniform(const basic_rng<L>& key) {
   const auto one = uniform<T>(key, dims<1>{{1}});
@@ -117,23 +126,34 @@ template <class T, int R, class L> auto normal(const basic_rng<L>& key, const di
       p[0] = static_cast<T>(x.first), p[1] = static_cast<T>(x.second), p[2] = static_cast<T>(y.first), p[3] = static_cast<T>(y.second);
     });
 }
-template <class T, std::size_t R, class L> auto normal(const basic_rng<L>& key, const index_t (&n)[R]) { return normal<T>(key, shape::listed(n)); }
-template <class T, class L, class... I> requires(sizeof...(I) > 0 && (shape::is_index_v<I> && ...)) auto normal(const basic_rng<L>& key, I... n) { return normal<T>(key, {static_cast<index_t>(n)...}); }
+template <class T, std::size_t R, class L> auto normal(const basic_rng<L>& key, const index_t (&n)[R]) {
+  return normal<T>(key, shape::listed(n));
+}
+template <class T, class L, class... I> requires(sizeof...(I) > 0 && (shape::is_index_v<I> && ...))
+auto normal(const basic_rng<L>& key, I... n) {
+  return normal<T>(key, {static_cast<index_t>(n)...});
+}
 /// One number.
 template <class T, class L> auto normal(const basic_rng<L>& key) {
   const auto one = normal<T>(key, dims<1>{{1}});
   return one(0);
 }
 /// Uniform integers in [low, high).
-template <class T, int R, class L> auto integers(const basic_rng<L>& key, const dims<R>& e, std::type_identity_t<T> low, std::type_identity_t<T> high) {
+template <class T, int R, class L>
+auto integers(const basic_rng<L>& key, const dims<R>& e, std::type_identity_t<T> low, std::type_identity_t<T> high) {
   static_assert(is_integer_v<T>, "ttensor: integers<T> needs an integer T");
-  if (!(low < high)) raise<domain_error>("[integers] empty range [" + std::to_string(low) + ", " + std::to_string(high) + "); give low < high [TT-D03]");
+  if (!(low < high))
+    raise<domain_error>("[integers] empty range [" + std::to_string(low) + ", " + std::to_string(high) +
+                        "); give low < high [TT-D03]");
   const std::uint64_t n = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   return random_detail::from_blocks<2, T>(key, e, [&](const philox_block& b, T* p) {
-    for (int i = 0; i < 2; ++i) p[i] = static_cast<T>(static_cast<std::uint64_t>(low) + random_detail::below((std::uint64_t(b.x[2 * i]) << 32) | b.x[2 * i + 1], n));
+    for (int i = 0; i < 2; ++i)
+      p[i] = static_cast<T>(static_cast<std::uint64_t>(low) +
+                            random_detail::below((std::uint64_t(b.x[2 * i]) << 32) | b.x[2 * i + 1], n));
   });
 }
-template <class T, std::size_t R, class L> auto integers(const basic_rng<L>& key, const index_t (&n)[R], std::type_identity_t<T> low, std::type_identity_t<T> high) {
+template <class T, std::size_t R, class L> auto integers(const basic_rng<L>& key, const index_t (&n)[R],
+                                                         std::type_identity_t<T> low, std::type_identity_t<T> high) {
   return integers<T>(key, shape::listed(n), low, high);
 }
 /// 0, ..., n - 1 in random order (Fisher and Yates).

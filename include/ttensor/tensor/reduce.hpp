@@ -22,7 +22,9 @@ namespace reduce_detail {
 template <class Red, bool Columns, class S, class E> struct types {
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    using kernel = run::reduce_kernel<program_of<E>, run::chains_of<program_of<E>>, Red, Columns, core_t<collected_t<Red, reduction_scalar_t<Red, S>>>, eval_detail::leaf_core<L>...>;
+    using kernel =
+        run::reduce_kernel<program_of<E>, run::chains_of<program_of<E>>, Red, Columns,
+                           core_t<collected_t<Red, reduction_scalar_t<Red, S>>>, eval_detail::leaf_core<L>...>;
   };
   using kernel = typename with<leaves_of_t<E>>::kernel;
 };
@@ -105,7 +107,9 @@ template <class Red, class S, class W, class E> struct total_of {
   using operands = flat_operands<R, leaves_of_t<E>>;
 
   static constexpr bool few = operands::planes <= 8 && operands::same_rank;
-  TTENSOR_INLINE static bool fits(const operands& o, index_t n) { return o.differs == 0 && n != 0 && n <= kernel::block && (kernel::pads || n >= kernel::N); }
+  TTENSOR_INLINE static bool fits(const operands& o, index_t n) {
+    return o.differs == 0 && n != 0 && n <= kernel::block && (kernel::pads || n >= kernel::N);
+  }
   /// Few whole tensors of one shape and not too many elements: one call of the loop, decided in registers. False: nothing was done.
   TTENSOR_INLINE static bool run(W& value, const E& e) {
     typename operands::numbers numbers;
@@ -241,7 +245,8 @@ template <class How, class A, class... O> auto reduce_numbers(const How& how, co
     auto s = how.template run<(N >= 0 && N < R)>(e, shape, set);
     using Q = typename scalar_of_store<decltype(s)>::type;
     if constexpr (keep) return how.finish(tensor<Q, R>(static_cast<store<Q>&&>(s), reduced_shape_kept(shape, set)), count);
-    else if constexpr (N >= 0 && R > N) return how.finish(tensor<Q, R - N>(static_cast<store<Q>&&>(s), reduced_shape<R - N>(shape, set)), count);
+    else if constexpr (N >= 0 && R > N)
+      return how.finish(tensor<Q, R - N>(static_cast<store<Q>&&>(s), reduced_shape<R - N>(shape, set)), count);
     else return how.finish(static_cast<store<Q>&&>(s).scalar(), count);
   }
 }
@@ -254,7 +259,8 @@ template <class T, class X> auto shortened(const X& x) {
 template <class How, class A, class... O> auto reduce(const How& how, const A& a, const O&... o) {
   using T = elem_t<scalar_t<A>>;
   if constexpr (expr::is_unfused_v<A>) return reduce(how, expr::apart(a), o...);
-  else if constexpr (runs_in_float<How> && detail::is_short_float<T>) return shortened<T>(reduce_numbers(how, apply<cast_op<float>>(a), o...));
+  else if constexpr (runs_in_float<How> && detail::is_short_float<T>)
+    return shortened<T>(reduce_numbers(how, apply<cast_op<float>>(a), o...));
   else return reduce_numbers(how, a, o...);
 }
 template <class O> inline constexpr bool is_option = named<O> >= 0 || is_keep<O>;
@@ -278,7 +284,10 @@ struct mean_how {
     using T = elem_t<typename E::scalar>;
     return expr::operand<std::conditional_t<is_differentiable_v<T>, T, double>>(e);
   }
-  template <bool Columns, class E> static auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) { return sum_how::run<Columns>(summed(e), shape, set); }
+  template <bool Columns, class E>
+  static auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+    return sum_how::run<Columns>(summed(e), shape, set);
+  }
   template <class E> TTENSOR_INLINE static auto total(const E& e) { return sum_how::total(summed(e)); }
   template <class E> static index_t counted(const E& e) { return shape::size(e.shape()); }
   template <class X> static X finish(X&& x, index_t n) {

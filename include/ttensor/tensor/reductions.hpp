@@ -43,8 +43,12 @@ template <class Red, int R> struct extremum {
   }
   template <class E> auto primal(const E& a) const { return run(a); }
   /// Where a is the extremum; a NaN result is shared by the NaN elements.
-  template <class Y, class A> static auto chosen(const Y& y, const A& a) { return apply<logical_or_op>(apply<equal_op>(a, y), apply<not_equal_op>(a, a)); }
-  template <class Y, class A> auto ties(const Y& y, const A& a) const { return sum_kept(to<elem_t<typename A::scalar>>(chosen(y, a)), set); }
+  template <class Y, class A> static auto chosen(const Y& y, const A& a) {
+    return apply<logical_or_op>(apply<equal_op>(a, y), apply<not_equal_op>(a, a));
+  }
+  template <class Y, class A> auto ties(const Y& y, const A& a) const {
+    return sum_kept(to<elem_t<typename A::scalar>>(chosen(y, a)), set);
+  }
   template <int, class X, class Y, class A> auto jvp(const X& dx, const Y& y, const A& a) const {
     return eval(apply<div_op>(sum_kept(apply<where_op>(chosen(y, a), dx, 0), set), ties(y, a)));
   }
@@ -98,7 +102,9 @@ template <int R> struct product {
     auto full = ttensor::reshape<R>(flat.as_leaf(), shape);
     return view_detail::remap(full, [&](const layout_map<R>& q) { return view_detail::permuted(q, back, name); });
   }
-  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y&, const A& a) const { return sum_kept(apply<absorb_op>(dx, others(a)), set); }
+  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y&, const A& a) const {
+    return sum_kept(apply<absorb_op>(dx, others(a)), set);
+  }
   template <int, class X, class Y, class A> auto vjp(const X& ct, const Y&, const A& a) const { return apply<absorb_op>(ct, others(a)); }
 };
 
@@ -109,7 +115,8 @@ template <int R> bool are_rows(const axis_set<R>& s) {
     if (s.reduced[d - 1] && !s.reduced[d]) return false;
   return R > 0 && s.reduced[R - 1];
 }
-template <class T, int R> tensor<T, R> of_rows(const leaf<T, R>& a, const axis_set<R>& set, const dims<R>& to, void (*f)(const T*, T*, index_t, index_t)) {
+template <class T, int R> tensor<T, R> of_rows(const leaf<T, R>& a, const axis_set<R>& set, const dims<R>& to,
+                                               void (*f)(const T*, T*, index_t, index_t)) {
   const auto shape = a.shape();
   const index_t all = shape::size(shape), n = reduced_count(shape, set);
   tensor<T, R> y(store<T>::make(shape::size(to)), to);
@@ -162,7 +169,9 @@ template <int R> struct log_sum_exp_operator {
   template <class E> auto primal(const E& a) const { return log_sum_exp(a, set); }
   // the weights of the sum; exp(a - y) would lose digits where |y| is large
   template <class A> auto weights(const A& a) const { return apply_array(softmax_operator<R>{set}, a); }
-  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y&, const A& a) const { return sum_kept(apply<absorb2_op>(dx, weights(a)), set); }
+  template <int, class X, class Y, class A> auto jvp(const X& dx, const Y&, const A& a) const {
+    return sum_kept(apply<absorb2_op>(dx, weights(a)), set);
+  }
   template <int, class X, class Y, class A> auto vjp(const X& ct, const Y&, const A& a) const { return apply<absorb_op>(ct, weights(a)); }
 };
 template <int R> struct log_softmax_operator {
@@ -192,7 +201,9 @@ struct plain_finish {
 /// The elements of a tensor that is no longer needed.
 template <class Y> auto taken(Y y) { return std::remove_cvref_t<decltype(y.elements())>(std::move(y.elements())); }
 /// Complex numbers where an order is needed: one sentence, and a type that compiles.
-template <class X> auto refused_complex(const X& x) { return apply<cast_op<typename ops::real_number<elem_t<scalar_t<X>>>::type>>(apply<real_op>(x)); }
+template <class X> auto refused_complex(const X& x) {
+  return apply<cast_op<typename ops::real_number<elem_t<scalar_t<X>>>::type>>(apply<real_op>(x));
+}
 /// An array operator: numbers fused with their producer where it can, other kinds through its rules. Ordered: not of complex numbers.
 template <template <int> class Op, bool Real, bool Ordered = false> struct operator_how : plain_finish {
   static constexpr const char* name = Op<1>::name;
@@ -317,16 +328,25 @@ TTENSOR_REDUCTION(count_nonzero)
 TTENSOR_REDUCTION(any)
 #undef TTENSOR_REDUCTION
 /// all(x), all(x, axis), ...: whether every element is different from 0. (Uncalled, `all` is a slice.)
-template <class A, class... O> auto all_t::operator()(const A& a, const O&... o) const { return reduce_detail::reduce(reduce_detail::count_how<true, 1>{}, a, o...); }
-template <class A, std::size_t N, class... O> auto all_t::operator()(const A& a, const index_t (&several)[N], const O&... o) const { return (*this)(a, reduce_detail::as_axes(several), o...); }
+template <class A, class... O> auto all_t::operator()(const A& a, const O&... o) const {
+  return reduce_detail::reduce(reduce_detail::count_how<true, 1>{}, a, o...);
+}
+template <class A, std::size_t N, class... O>
+auto all_t::operator()(const A& a, const index_t (&several)[N], const O&... o) const {
+  return (*this)(a, reduce_detail::as_axes(several), o...);
+}
 
 /// exp(x) / sum(exp(x)) along an axis, the last one if none is given, without overflow; zeros where the whole row is -inf.
 /// Shapes    that of x    Types: floating; integers in double, half and bfloat16 in float, rounded at the end
 /// Derivs    jvp: y (x_dot - sum(y x_dot))    vjp: x_bar += y (y_bar - sum(y y_bar))    saves: y
 /// Throws    axis_error [TT-A01]
-template <array_like A> auto softmax(const A& a, index_t axis = -1) { return reduce_detail::along<reduce_detail::softmax_operator>(a, axis); }
+template <array_like A> auto softmax(const A& a, index_t axis = -1) {
+  return reduce_detail::along<reduce_detail::softmax_operator>(a, axis);
+}
 /// log(softmax(x)), without overflow; -inf where the whole row is -inf. Shapes, types and errors as softmax.
 /// Derivs    jvp: x_dot - sum(softmax(x) x_dot)    vjp: x_bar += y_bar - softmax(x) sum(y_bar)
-template <array_like A> auto log_softmax(const A& a, index_t axis = -1) { return reduce_detail::along<reduce_detail::log_softmax_operator>(a, axis); }
+template <array_like A> auto log_softmax(const A& a, index_t axis = -1) {
+  return reduce_detail::along<reduce_detail::log_softmax_operator>(a, axis);
+}
 
 TTENSOR_HD_END

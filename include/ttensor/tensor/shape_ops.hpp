@@ -40,7 +40,9 @@ template <int R> layout_map<R> permuted(const layout_map<R>& m, const index_t* o
 
 /// Axes in reverse order: (m, n) -> (n, m). Of a small fixed matrix that is const or a temporary: a fixed matrix.
 template <array_like A> auto transpose(A&& a) {
-  if constexpr (requires { a.transposed(); } && (!std::is_lvalue_reference_v<A> || std::is_const_v<std::remove_reference_t<A>>)) return a.transposed();
+  if constexpr (requires { a.transposed(); } &&
+                (!std::is_lvalue_reference_v<A> || std::is_const_v<std::remove_reference_t<A>>))
+    return a.transposed();
   else return view_detail::remap(static_cast<A&&>(a), [](const auto& m) {
     auto r = m;
     constexpr int R = decltype(r.extent)::size();
@@ -56,10 +58,14 @@ template <array_like A, std::integral... I> auto permute(A&& a, I... order) {
   return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) { return view_detail::permuted(m, v, "permute"); });
 }
 template <array_like A, std::size_t Q> auto permute(A&& a, const index_t (&order)[Q]) {
-  return [&]<std::size_t... D>(std::index_sequence<D...>) { return permute(static_cast<A&&>(a), order[D]...); }(std::make_index_sequence<Q>{});
+  return [&]<std::size_t... D>(std::index_sequence<D...>) {
+    return permute(static_cast<A&&>(a), order[D]...);
+  }(std::make_index_sequence<Q>{});
 }
 /// transpose(x, 2, 0, 1): permute, as NumPy calls it.
-template <array_like A, std::integral... I> requires(sizeof...(I) > 0) auto transpose(A&& a, I... order) { return permute(static_cast<A&&>(a), order...); }
+template <array_like A, std::integral... I> requires(sizeof...(I) > 0) auto transpose(A&& a, I... order) {
+  return permute(static_cast<A&&>(a), order...);
+}
 template <array_like A, std::size_t Q> auto transpose(A&& a, const index_t (&order)[Q]) { return permute(static_cast<A&&>(a), order); }
 /// The axis `from` comes to stand at `to`, the others keep their order.
 template <array_like A> auto moveaxis(A&& a, index_t from, index_t to) {
@@ -94,7 +100,8 @@ template <int Q, array_like A> auto broadcast_to(A&& a, const dims<Q>& to) {
     layout_map<Q> r{m.offset, to, {}};
     for (int d = 0; d < R; ++d) {
       if (m.extent[d] != 1 && m.extent[d] != to[Q - R + d])
-        raise<shape_error>("[broadcast_to] shape " + shape::text(m.extent) + " does not broadcast to " + shape::text(to) + "; extents must be equal or 1 [TT-S11]");
+        raise<shape_error>("[broadcast_to] shape " + shape::text(m.extent) + " does not broadcast to " +
+                           shape::text(to) + "; extents must be equal or 1 [TT-S11]");
       r.stride[Q - R + d] = m.extent[d] == 1 ? 0 : m.stride[d];
     }
     return r;
@@ -104,7 +111,8 @@ template <array_like A, std::size_t Q> auto broadcast_to(A&& a, const index_t (&
   return broadcast_to<static_cast<int>(Q)>(static_cast<A&&>(a), shape::listed(to));
 }
 template <array_like A, std::integral... I> auto broadcast_to(A&& a, I... n) {
-  return broadcast_to<static_cast<int>(sizeof...(I))>(static_cast<A&&>(a), dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}});
+  return broadcast_to<static_cast<int>(sizeof...(I))>(
+      static_cast<A&&>(a), dims<static_cast<int>(sizeof...(I))>{{static_cast<index_t>(n)...}});
 }
 /// Removes an axis of extent 1; an axis that is not 1 throws.
 template <array_like A> auto squeeze(A&& a, index_t axis) {
@@ -113,7 +121,8 @@ template <array_like A> auto squeeze(A&& a, index_t axis) {
   const int x = shape::normalize_axis(axis, R, "squeeze");
   return view_detail::remap(static_cast<A&&>(a), [&](const layout_map<R>& m) {
     if (m.extent[x] != 1)
-      raise<shape_error>("[squeeze] axis " + to_message(axis) + " has extent " + to_message(m.extent[x]) + "; only axes of extent 1 are removed [TT-S12]");
+      raise<shape_error>("[squeeze] axis " + to_message(axis) + " has extent " + to_message(m.extent[x]) +
+                         "; only axes of extent 1 are removed [TT-S12]");
     layout_map<R - 1> r{m.offset, {}, {}};
     for (int d = 0, k = 0; d < R; ++d)
       if (d != x) r.extent[k] = m.extent[d], r.stride[k++] = m.stride[d];
@@ -171,7 +180,9 @@ template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
   bool fits = true;
   for (int d = 0; d < Q; ++d) fits = fits && to[d] >= 0;
   fits = fits && shape::elements(to) == n;
-  if (!fits) raise<shape_error>("[reshape] " + to_message(n) + " elements do not fit the shape " + shape::text(asked) + "; the extents must multiply to them, one may be -1 [TT-S13]");
+  if (!fits)
+    raise<shape_error>("[reshape] " + to_message(n) + " elements do not fit the shape " + shape::text(asked) +
+                       "; the extents must multiply to them, one may be -1 [TT-S13]");
   auto on = [&](const auto& m) {
     auto r = layout_map<Q>::row_major(to);
     r.offset = m.offset;
@@ -206,7 +217,9 @@ template <class S, int R> auto fitted(const tensor<S, R>& t, const dims<R>& e) {
   for (int d = 0; d < R; ++d) any = (set.reduced[d] = e[d] == 1 && t.shape()[d] != 1) || any;
   if (!any) return broadcast_to(t.as_leaf(), e);
   const auto kept = reduce_detail::reduced_shape_kept(t.shape(), set);
-  return broadcast_to(leaf<S, R>{sum_rule<S>::template evaluate<true>(t.as_leaf(), t.shape(), set).snap(), layout_map<R>::row_major(kept)}, e);
+  return broadcast_to(leaf<S, R>{sum_rule<S>::template evaluate<true>(t.as_leaf(), t.shape(), set).snap(),
+                                 layout_map<R>::row_major(kept)},
+                      e);
 }
 }  // namespace array_detail
 

@@ -27,7 +27,8 @@ template <class T, int K> struct stacked : stacked_array<T, K> {
     if constexpr (K == 1 && std::is_integral_v<V>) *this = tensor<T, K>(static_cast<index_t>(n));
   }
 };
-template <class T, int K, auto Shape> class tensor<stacked<T, K>, Shape, host, row_major> : public stacked_array<T, shape::rank_of<Shape>() + K> {
+template <class T, int K, auto Shape> class tensor<stacked<T, K>, Shape, host, row_major>
+    : public stacked_array<T, shape::rank_of<Shape>() + K> {
   using base = stacked_array<T, shape::rank_of<Shape>() + K>;
 
  public:

@@ -16,7 +16,9 @@ template <class S> mem::block* st_block(store<S>& s, int plane_number) {
 template <class S, int R, class E> void run_region_values(store<S>& out, const layout_map<R>& m, const E& e, bool writable = false);
 /// Runs a statement into the region `m` of `out`; through a temporary when a leaf overlaps the region with another mapping. `writable`:
 /// whoever else holds the elements does not read them again.
-template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const layout_map<R>& m, run::statement_planes<R + batch_levels_v<S>>& st, bool writable) {
+template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const layout_map<R>& m,
+                                                           run::statement_planes<R + batch_levels_v<S>>& st,
+                                                           bool writable) {
   constexpr int levels = batch_levels_v<S>, F = R + levels;
   const int outs = st.type.outs, planes = st.type.planes;
   if constexpr (F == 1 && depth_v<S> == 0)
@@ -70,8 +72,12 @@ template <class S, int R, class E> void run_region_values(store<S>& out, const l
 
 template <class S> struct statement_rule {
   template <class E> static store<S> evaluate(const E& e, const dims<E::rank>& shape) { return ttensor::evaluate<S>(e, shape); }
-  template <class E> TTENSOR_INLINE static void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) { ttensor::evaluate_into<S>(out, e, shape); }
-  template <int R, class E> static void assign_region(store<S>& out, const layout_map<R>& m, const E& e) { eval_detail::run_region_values<S>(out, m, e); }
+  template <class E> TTENSOR_INLINE static void evaluate_into(store<S>& out, const E& e, const dims<E::rank>& shape) {
+    ttensor::evaluate_into<S>(out, e, shape);
+  }
+  template <int R, class E> static void assign_region(store<S>& out, const layout_map<R>& m, const E& e) {
+    eval_detail::run_region_values<S>(out, m, e);
+  }
 };
 
 /// Do the elements of a leaf stand at the beginning of its blocks, in order, for every example too?

@@ -15,7 +15,8 @@ namespace eval_detail {
 [[noreturn]] void batch_mismatch(index_t a, index_t b, const char* op = "vmap");
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void batch_mismatch(index_t a, index_t b, const char* op) {
-  raise<shape_error>(message("[") + op + "] mapped sizes differ: " + to_message(a) + " and " + to_message(b) + "; mapped axes must have one extent [TT-S05]");
+  raise<shape_error>(message("[") + op + "] mapped sizes differ: " + to_message(a) + " and " + to_message(b) +
+                     "; mapped axes must have one extent [TT-S05]");
 }
 #endif
 /// b becomes the extent of a batch axis that b and n have in common, which are equal unless one of them is 1 (for all examples); an empty batch stays empty.
@@ -66,7 +67,10 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   bool valid() const { return static_cast<bool>(cell_) || borrowed_; }
   bool is_borrowed() const { return borrowed_ != nullptr; }
   TTENSOR_INLINE const T* data() const { return TTENSOR_LIKELY(!borrowed_) ? static_cast<const T*>(cell_.data()) : borrowed_; }
-  TTENSOR_INLINE char* memory() const { return reinterpret_cast<char*>(const_cast<T*>(TTENSOR_LIKELY(cell_) ? static_cast<const T*>(cell_.data()) : borrowed_)); }
+  TTENSOR_INLINE char* memory() const {
+    return reinterpret_cast<char*>(
+        const_cast<T*>(TTENSOR_LIKELY(cell_) ? static_cast<const T*>(cell_.data()) : borrowed_));
+  }
   TTENSOR_INLINE T* writable() {  // detaches from values, keeping the contents
     if (TTENSOR_UNLIKELY(borrowed_ != nullptr)) return borrowed_;
     if (TTENSOR_UNLIKELY(!cell_.unique())) detach();
@@ -129,7 +133,9 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
     else cell_ = static_cast<mem::cell_ref&&>(fresh.cell_);
     size_ = std::exchange(fresh.size_, 0);
   }
-  template <class F> TTENSOR_INLINE void planes(F&& f) { f(std::type_identity<T>{}, const_cast<T*>(data()), dims<0>{}, dims<0>{}, block()); }
+  template <class F> TTENSOR_INLINE void planes(F&& f) {
+    f(std::type_identity<T>{}, const_cast<T*>(data()), dims<0>{}, dims<0>{}, block());
+  }
   dims<0> batch() const { return {}; }
   void require_batch(const dims<0>&) {}
   /// The one element of a store of size 1 that nobody else uses.

@@ -25,13 +25,15 @@ template <class Self, class S, int R> struct array_interface {
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) const {
     return self().elements().get(tensor_detail::flat_index<R>(self().map(), {static_cast<index_t>(i)...}));
   }
-  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  template <class... A>
+  requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) const {
     auto m = shape::slice(self().map(), a...);
     return view_of<const scalar, decltype(m.extent)::size()>(self().elements().alias(), m);
   }
   /// At positions of which some differ between examples: a value, as take gives it.
-  template <class... I> requires((tensor_detail::is_mapped_index_v<I> || ...) && ((tensor_detail::is_mapped_index_v<I> || shape::is_index_v<I>) && ...))
+  template <class... I> requires((tensor_detail::is_mapped_index_v<I> || ...) &&
+                                 ((tensor_detail::is_mapped_index_v<I> || shape::is_index_v<I>) && ...))
   decltype(auto) operator()(const I&... i) const {
     static_assert(sizeof...(I) <= R, "ttensor: more indices than axes");
     return tensor_detail::read_only(take_first(self(), i...));
@@ -39,15 +41,20 @@ template <class Self, class S, int R> struct array_interface {
   template <class... A> requires((tensor_detail::is_mapped_index_v<A> || ...) && (shape::is_slice_v<A> || ...) && !(array_like<A> || ...) &&
                                  !((tensor_detail::is_mapped_index_v<A> || shape::is_index_v<A>) && ...))
   double& operator()(const A&...) const {
-    static_assert(sizeof...(A) < 0, "ttensor: an integer that differs between examples does not mix with slices: take(x, index, axis) picks along an axis");
+    static_assert(
+        sizeof...(A) < 0,
+        "ttensor: an integer that differs between examples does not mix with slices: take(x, index, axis) picks along an axis");
     __builtin_unreachable();
   }
   template <class... A> requires(array_like<A> || ...) double& operator()(const A&...) const {
     static_assert(sizeof...(A) < 0, "ttensor: arrays are not indices: take(x, index, axis) picks, where(mask, a, x) chooses");
     __builtin_unreachable();
   }
-  template <class... A> requires((std::is_convertible_v<A, const char*> || std::is_floating_point_v<A>) || ...) double& operator()(const A&...) const {
-    static_assert(sizeof...(A) < 0, "ttensor: an index is an integer, all (a whole axis, \":\" elsewhere), range(first, last, step), newaxis or ellipsis");
+  template <class... A> requires((std::is_convertible_v<A, const char*> || std::is_floating_point_v<A>) || ...)
+  double& operator()(const A&...) const {
+    static_assert(
+        sizeof...(A) < 0,
+        "ttensor: an index is an integer, all (a whole axis, \":\" elsewhere), range(first, last, step), newaxis or ellipsis");
     __builtin_unreachable();
   }
   /// x[i] is x(i): an element of an array of one axis, else a view.
@@ -77,17 +84,20 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   view_of(view_of&& v) noexcept requires(R == 0) : store_(v.store_.alias()), map_(v.map_) {}  // has no extent that could say so
   template <class U> requires std::is_same_v<const U, S> view_of(const view_of<U, R>& v) : store_(v.elements().alias()), map_(v.map()) {}
   /// Of a whole tensor that has a name, as a(ellipsis) is; of a const one read only.
-  template <class A> requires(requires { typename A::ttensor_whole; } && A::rank() == R && std::is_same_v<typename A::scalar, T> && (std::is_const_v<S> || !std::is_const_v<A>))
+  template <class A> requires(requires { typename A::ttensor_whole; } && A::rank() == R &&
+                              std::is_same_v<typename A::scalar, T> && (std::is_const_v<S> || !std::is_const_v<A>))
   view_of(A& a) : store_(a.elements().alias()), map_(a.map()) {}
 
   const layout_map<R>& map() const { return map_; }
   const store<T>& elements() const { return store_; }
   store<T>& elements() { return store_; }
   using base::operator();
-  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...) && !std::is_const_v<S>) TTENSOR_INLINE auto operator()(I... i) {
+  template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...) && !std::is_const_v<S>)
+  TTENSOR_INLINE auto operator()(I... i) {
     return element<T>(store_, tensor_detail::flat_index<R>(map_, {static_cast<index_t>(i)...}));
   }
-  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  template <class... A>
+  requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) {
     auto m = shape::slice(map_, a...);
     return view_of<S, decltype(m.extent)::size()>(store_.alias(), m);
@@ -100,12 +110,14 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   }
 
   /// Writes through: the right side must broadcast to this view.
-  template <class E> requires((array_like<E> || any_scalar<E>) && !std::is_same_v<std::remove_cvref_t<E>, view_of>) const view_of& operator=(E&& e) const {
+  template <class E> requires((array_like<E> || any_scalar<E>) && !std::is_same_v<std::remove_cvref_t<E>, view_of>)
+  const view_of& operator=(E&& e) const {
     static_assert(!std::is_const_v<S>, "ttensor: this is a view of a const tensor, which is read only");
     assign(static_cast<E&&>(e));
     return *this;
   }
-  template <class E> requires((array_like<E> || any_scalar<E>) && !std::is_same_v<std::remove_cvref_t<E>, view_of>) view_of& operator=(E&& e) {
+  template <class E> requires((array_like<E> || any_scalar<E>) && !std::is_same_v<std::remove_cvref_t<E>, view_of>)
+  view_of& operator=(E&& e) {
     static_cast<const view_of&>(*this) = static_cast<E&&>(e);
     return *this;
   }
@@ -117,7 +129,9 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   /// Elements in braces: a(0) = {1, 2, 3}.
   const view_of& operator=(const tensor_detail::nested_t<T, R>& l) const requires(R > 0) { return *this = tensor<T, R>(l); }
   view_of& operator=(const tensor_detail::nested_t<T, R>& l) requires(R > 0) { return *this = tensor<T, R>(l); }
-  template <bool Flat = true> void operator=(std::initializer_list<tensor_detail::bare_element>) const requires(R > 1) { tensor_detail::flat_braces<Flat>(); }
+  template <bool Flat = true> void operator=(std::initializer_list<tensor_detail::bare_element>) const requires(R > 1) {
+    tensor_detail::flat_braces<Flat>();
+  }
   view_of& operator=(const view_of& v) {
     static_cast<const view_of&>(*this) = v;
     return *this;
@@ -147,11 +161,13 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
     auto shape = map_.extent;
     static_assert(rank_v<decltype(x)> <= R, "ttensor: the right side has more axes than the view it is assigned to");
     if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
-      raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " + shape::text(map_.extent) + " [TT-S06]");
+      raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " +
+                         shape::text(map_.extent) + " [TT-S06]");
     if (!store_.valid()) return;  // of a tensor that never had elements
     for (int d = 0; d < R; ++d)
       if (TTENSOR_UNLIKELY(map_.stride[d] == 0 && map_.extent[d] > 1) && shape::size(map_.extent) > 0) tensor_detail::repeated_view(d);
-    if constexpr (requires { statement_rule<T>::assign_region_last(store_, map_, x); }) statement_rule<T>::assign_region_last(store_, map_, x);
+    if constexpr (requires { statement_rule<T>::assign_region_last(store_, map_, x); })
+      statement_rule<T>::assign_region_last(store_, map_, x);
     else statement_rule<T>::assign_region(store_, map_, expr::tree(x));
     if constexpr (!std::is_lvalue_reference_v<E> && requires { e.give_up(); }) e.give_up();  // its elements may be those that were written
   }
@@ -162,8 +178,10 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
 
 template <class S, auto Shape, class Space, class Layout>
 class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape::rank_of<Shape>()> {
-  static_assert(any_scalar<S>, "ttensor: this element type is no number. For std::complex include <ttensor/num/complex.hpp>, <ttensor/all.hpp> or <complex> before all other headers of "
-                               "ttensor; other types become numbers by a specialisation of number_traits");
+  static_assert(
+      any_scalar<S>,
+      "ttensor: this element type is no number. For std::complex include <ttensor/num/complex.hpp>, <ttensor/all.hpp> or <complex> before all other headers of "
+      "ttensor; other types become numbers by a specialisation of number_traits");
   static constexpr int R = shape::rank_of<Shape>();
   static_assert(R >= 0, "ttensor: the rank of a tensor is the number of its axes, 0 or more");
   using base = array_interface<tensor, S, R>;
@@ -178,7 +196,8 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     if (shape::size(extent_) > 0) allocate_zero();
   }
   /// Extents in parentheses: zero-filled.
-  template <class... I> requires(sizeof...(I) == R && R > 0 && (shape::is_index_v<I> && ...)) explicit tensor(I... n) : extent_{{static_cast<index_t>(n)...}} {
+  template <class... I> requires(sizeof...(I) == R && R > 0 && (shape::is_index_v<I> && ...))
+  explicit tensor(I... n) : extent_{{static_cast<index_t>(n)...}} {
     check_static();
     allocate_zero();
   }
@@ -193,12 +212,23 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     fill(l);
   }
   // Flat braces would reach the constructor from extents. For scalars that numbers convert to, a second level of braces must not fit here.
-  template <bool Flat = true> tensor(std::initializer_list<tensor_detail::bare_element>) requires(R > 1 && std::is_arithmetic_v<S>) { tensor_detail::flat_braces<Flat>(); }
-  template <class U> requires(any_scalar<U> && R > 1 && !std::is_arithmetic_v<S>) tensor(std::initializer_list<U>) { tensor_detail::flat_braces<any_scalar<U>>(); }
-  template <class U> requires(depth_v<U> > depth_v<S>) tensor(std::initializer_list<U>) requires(R == 1) { tensor_detail::newer_braces<any_scalar<U>>(); }
-  template <class U> requires(depth_v<U> > depth_v<S>) tensor(std::initializer_list<std::initializer_list<U>>) requires(R == 2) { tensor_detail::newer_braces<any_scalar<U>>(); }
+  template <bool Flat = true> tensor(std::initializer_list<tensor_detail::bare_element>)
+      requires(R > 1 && std::is_arithmetic_v<S>) {
+    tensor_detail::flat_braces<Flat>();
+  }
+  template <class U> requires(any_scalar<U> && R > 1 && !std::is_arithmetic_v<S>) tensor(std::initializer_list<U>) {
+    tensor_detail::flat_braces<any_scalar<U>>();
+  }
+  template <class U> requires(depth_v<U> > depth_v<S>) tensor(std::initializer_list<U>) requires(R == 1) {
+    tensor_detail::newer_braces<any_scalar<U>>();
+  }
+  template <class U> requires(depth_v<U> > depth_v<S>)
+  tensor(std::initializer_list<std::initializer_list<U>>) requires(R == 2) {
+    tensor_detail::newer_braces<any_scalar<U>>();
+  }
   /// A copy of a std::vector, std::array or std::span; view(v) borrows it.
-  template <class V> requires(R == 1 && tensor_detail::contiguous<const V>) explicit tensor(const V& v) : extent_{{static_cast<index_t>(v.size())}} {
+  template <class V> requires(R == 1 && tensor_detail::contiguous<const V>)
+  explicit tensor(const V& v) : extent_{{static_cast<index_t>(v.size())}} {
     using U = std::remove_const_t<tensor_detail::range_element<const V>>;
     check_static();
     if constexpr (depth_v<U> == 0) {
@@ -211,15 +241,18 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     }
   }
   /// A copy of other containers, of C arrays, and of containers in containers, std::vector<std::vector<double>>, one axis each; shape_error for rows of unequal length.
-  template <class V> requires(R > 0 && tensor_detail::range_traits<V>::rank == R && !tensor_detail::contiguous<const V>) explicit tensor(const V& rows) : extent_{} {
+  template <class V> requires(R > 0 && tensor_detail::range_traits<V>::rank == R && !tensor_detail::contiguous<const V>)
+  explicit tensor(const V& rows) : extent_{} {
     tensor_detail::check_assignable<S, tensor<typename tensor_detail::range_traits<V>::scalar, R>>();
     fill(rows);
   }
   template <class V> requires(R > 0 && tensor_detail::range_traits<V>::rank > 0 && tensor_detail::range_traits<V>::rank != R)
   explicit tensor(const V& other_number_of_axes) = delete;  // view(v, {n, m}) gives a flat container a shape
   template <tensor_detail::holds_arrays V> explicit tensor(const V&) {
-    static_assert(!tensor_detail::holds_arrays<V>, "ttensor: tensor x(v) copies numbers, not arrays, and there is no stack yet: make the result with its extents and copy row by row, "
-                                                   "tensor<double, 2> y(n, m); y(i) = v[i] for each i");
+    static_assert(
+        !tensor_detail::holds_arrays<V>,
+        "ttensor: tensor x(v) copies numbers, not arrays, and there is no stack yet: make the result with its extents and copy row by row, "
+        "tensor<double, 2> y(n, m); y(i) = v[i] for each i");
   }
   tensor(const S& v) requires(R == 0) : store_(store<S>::make(1)) { store_.set(0, v); }
   tensor(store<S> s, const dims<R>& e) : store_(static_cast<store<S>&&>(s)), extent_(e) {}
@@ -247,7 +280,8 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     if constexpr (requires { e.give_up(); }) e.give_up();
   }
   /// Evaluates into this tensor, which takes the shape of the right side.
-  template <class E> requires((expression<E> || array_object<E>) && !std::is_same_v<std::remove_cvref_t<E>, tensor>) TTENSOR_INLINE tensor& operator=(E&& e) {
+  template <class E> requires((expression<E> || array_object<E>) && !std::is_same_v<std::remove_cvref_t<E>, tensor>)
+  TTENSOR_INLINE tensor& operator=(E&& e) {
     static_assert(rank_v<E> == R, "ttensor: a tensor is assigned from an expression of the same rank");
     take(tensor_detail::as_elem<S>(static_cast<E&&>(e)));
     if constexpr (!std::is_lvalue_reference_v<E> && requires { e.give_up(); }) e.give_up();  // its elements may be those that were written
@@ -257,7 +291,9 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     (*this)(ellipsis) = v;
     return *this;
   }
-  template <class E> requires(cpp_number<E> && R == 0 && !std::is_same_v<E, S>) tensor& operator=(const E& v) { return *this = tensor(tensor_detail::weak_scalar<S>(v)); }
+  template <class E> requires(cpp_number<E> && R == 0 && !std::is_same_v<E, S>) tensor& operator=(const E& v) {
+    return *this = tensor(tensor_detail::weak_scalar<S>(v));
+  }
   template <class E> tensor& operator+=(E&& e) { return accumulate(*this + static_cast<E&&>(e)); }
   template <class E> tensor& operator-=(E&& e) { return accumulate(*this - static_cast<E&&>(e)); }
   template <class E> tensor& operator*=(E&& e) { return accumulate(*this * static_cast<E&&>(e)); }
@@ -283,7 +319,8 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) & {
     return element<S>(elements(), tensor_detail::flat_index<R>(map(), {static_cast<index_t>(i)...}));
   }
-  template <class... A> requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
+  template <class... A>
+  requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
   auto operator()(const A&... a) & {
     auto m = shape::slice(map(), a...);
     return view_of<S, decltype(m.extent)::size()>(elements().alias(), m);
@@ -321,7 +358,8 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   void check_static() const { check_static(extent_); }
   void check_static(const dims<R>& e) const {
     for (int d = 0; d < R; ++d)
-      if (shape::extent_of<Shape>(d) != dyn && e[d] != shape::extent_of<Shape>(d)) tensor_detail::fixed_extent(e[d], shape::extent_of<Shape>(d), d);
+      if (shape::extent_of<Shape>(d) != dyn && e[d] != shape::extent_of<Shape>(d))
+        tensor_detail::fixed_extent(e[d], shape::extent_of<Shape>(d), d);
   }
   void allocate_zero() {
     store_ = store<S>::make(shape::elements(extent_));
@@ -330,7 +368,8 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   template <class E> tensor& accumulate(E&& e) {
     static_assert(rank_v<E> <= R, "ttensor: the right side of a compound assignment has more axes than the left");
     if (!(e.shape() == extent_))
-      raise<shape_error>("[assign] a compound assignment cannot change the shape " + shape::text(extent_) + " to " + shape::text(e.shape()) + "; write x = x + y for a result of another shape [TT-S07]");
+      raise<shape_error>("[assign] a compound assignment cannot change the shape " + shape::text(extent_) + " to " +
+                         shape::text(e.shape()) + "; write x = x + y for a result of another shape [TT-S07]");
     return *this = static_cast<E&&>(e);
   }
   store<S> store_;
@@ -339,7 +378,8 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
 
 /// tensor t = a + b; tensor t{{1.0, 2.0}, {3.0, 4.0}}; tensor t(vector): element type and rank of what stands there.
 template <class E> requires(expression<E> || array_object<E>) tensor(const E&) -> tensor<scalar_t<E>, rank_v<E>>;
-template <class V> requires(tensor_detail::range_traits<V>::rank > 0) tensor(const V&) -> tensor<typename tensor_detail::range_traits<V>::scalar, tensor_detail::range_traits<V>::rank>;
+template <class V> requires(tensor_detail::range_traits<V>::rank > 0)
+tensor(const V&) -> tensor<typename tensor_detail::range_traits<V>::scalar, tensor_detail::range_traits<V>::rank>;
 template <tensor_detail::holds_arrays V> tensor(const V&) -> tensor<double, 1>;  // its constructor says what to do
 template <any_scalar T> tensor(std::initializer_list<T>) -> tensor<scalar_t<T>, 1>;
 template <any_scalar T> tensor(std::initializer_list<std::initializer_list<T>>) -> tensor<scalar_t<T>, 2>;

@@ -73,7 +73,8 @@ template <int R, class... L> struct flat_operands<R, type_list<L...>> {
 };
 namespace eval_detail {
 /// out = a statement of whole operands, which stand in `tree` where type.steps says.
-template <class S, int R> TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::statement_type& type, const void* tree) {
+template <class S, int R>
+TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::statement_type& type, const void* tree) {
   char* ptr[run::max_planes];
   dims<R> own[run::max_planes];
   const expr::shape_step* step = type.steps;
@@ -139,7 +140,9 @@ template <class S, class E> struct whole_statement {
     if constexpr (names::exists) return merged_loop::launch;
     else return nullptr;
   }
-  static constexpr run::statement_type constants{kernel::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged_kernel(), same.v};
+  static constexpr run::statement_type constants{
+      kernel::launch, types::plane_facts.v,     planes,          1,     kernel::N,
+      kernel::cost,   expr::steps_to_show<E>(), merged_kernel(), same.v};
   static_assert(expr::begins_with_hold_v<E>);
   static constexpr bool is_short = [] {
     using operands = flat_operands<R, leaves_of_t<E>>;
@@ -193,9 +196,15 @@ template <class S, class E> struct whole_statement {
       for (int k = 1; k < planes; ++k) n += same.v[k] == plane;
       return n;
     }
-    template <int... K> TTENSOR_INLINE static void drop_merged(const operands& o, int_list<K...>) { mem::drop_each(mem::holds{o.word[K], named(K)}...); }
-    template <int... K> TTENSOR_INLINE static void drop_each(const operands& o, int_list<K...>) { mem::drop_each(mem::one_hold{o.word[K]}...); }
-    template <int... K> TTENSOR_INLINE static bool may_write(const store<S>& out, const operands& o, int_list<K...>) { return out.block() && eval_detail::only_held_by(out, o.word[K]...); }
+    template <int... K> TTENSOR_INLINE static void drop_merged(const operands& o, int_list<K...>) {
+      mem::drop_each(mem::holds{o.word[K], named(K)}...);
+    }
+    template <int... K> TTENSOR_INLINE static void drop_each(const operands& o, int_list<K...>) {
+      mem::drop_each(mem::one_hold{o.word[K]}...);
+    }
+    template <int... K> TTENSOR_INLINE static bool may_write(const store<S>& out, const operands& o, int_list<K...>) {
+      return out.block() && eval_detail::only_held_by(out, o.word[K]...);
+    }
   };
   TTENSOR_NOINLINE static void planned(store<S>& out, dims<R>& extent, const E e) {  // a copy: the expression may live in registers
     eval_detail::run_whole<S, R>(out, extent, constants, &e);

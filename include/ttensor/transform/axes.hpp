@@ -35,7 +35,9 @@ template <class Ax> inline constexpr bool is_axis_v = false;
 template <int A> inline constexpr bool is_axis_v<axis_t<A>> = true;
 
 /// The entry of part I of N parts.
-template <class Ax, int I, int N> struct entry { static_assert(!sizeof(Ax), "ttensor: the axes of vmap are axis<n>, none, and tuples or in_axes_tree of them"); };
+template <class Ax, int I, int N> struct entry {
+  static_assert(!sizeof(Ax), "ttensor: the axes of vmap are axis<n>, none, and tuples or in_axes_tree of them");
+};
 template <class Ax, int I, int N> using entry_t = typename entry<Ax, I, N>::type;
 template <int A, int I, int N> struct entry<axis_t<A>, I, N> { using type = axis_t<A>; };
 template <int I, int N> struct entry<none_t, I, N> { using type = none_t; };
@@ -44,7 +46,9 @@ template <class... A> inline constexpr bool is_axes_v<in_axes_tree_t<A...>> = tr
 template <int A> inline constexpr bool is_axes_v<out_axes_t<A>> = true;
 template <int I, int N> struct entry<first_unmapped, I, N> { using type = std::conditional_t<I == 0, none_t, axis_t<0>>; };
 template <class... A, int I, int N> struct entry<in_axes_tree_t<A...>, I, N> {
-  static_assert(sizeof...(A) == N, "ttensor: the axes of vmap must match the arguments: one entry for each argument, or for each part of a tree");
+  static_assert(
+      sizeof...(A) == N,
+      "ttensor: the axes of vmap must match the arguments: one entry for each argument, or for each part of a tree");
   using type = at_t<(sizeof...(A) == N ? I : 0), type_list<A...>>;
 };
 template <class... A, int I, int N> struct entry<std::tuple<A...>, I, N> : entry<in_axes_tree_t<A...>, I, N> {};

@@ -79,7 +79,9 @@ template <class Key> struct renew {
     for (int k = 0; k < N; ++k) r.tangent_[k] = array(s.tangent_[k]);
     return r;
   }
-  template <class T> store<batched<T>> array(const store<batched<T>>& s) const { return store<batched<T>>(array(s.inner()), s.examples(), s.size()); }
+  template <class T> store<batched<T>> array(const store<batched<T>>& s) const {
+    return store<batched<T>>(array(s.inner()), s.examples(), s.size());
+  }
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
     if constexpr (!ours<scalar_t<Y>>) return y;
     else if constexpr (tree::tensor_leaf<Y>) return Out(array(y.elements()), y.shape());
@@ -178,11 +180,14 @@ template <class F> struct checkpoint_function {
     if constexpr (!has_var_v<C>) {
       return R(tree::evaluate_all(f(a...)));
     } else {
-      static_assert(std::is_copy_constructible_v<F>, "ttensor: checkpoint keeps a copy of its function, and this one can only be moved; let it hold a shared_ptr");
+      static_assert(
+          std::is_copy_constructible_v<F>,
+          "ttensor: checkpoint keeps a copy of its function, and this one can only be moved; let it hold a shared_ptr");
       using Key = reelem_t<ad::taped_t<C>, double>;
       static_assert(tree::nothing_left_behind_v<Key, R>);
       tape* t = tapes::current<Key>;
-      if (t == nullptr || !t->recording() || t->serial <= tapes::silent || holds_younger_address(*t, &f, sizeof(F))) return R(tree::evaluate_all(f(a...)));
+      if (t == nullptr || !t->recording() || t->serial <= tapes::silent || holds_younger_address(*t, &f, sizeof(F)))
+        return R(tree::evaluate_all(f(a...)));
       std::vector<checkpoint_detail::output> out;
       const auto before = t->mark();
       std::optional<R> y;

@@ -23,7 +23,8 @@ template <class P> inline constexpr bool is_mapped_v = is_batched_v<std::remove_
 /// The chain C with as many mapped levels as the mask M has,
 template <class M, class C> struct widened { using type = batched<typename widened<inner_t<M>, C>::type>; };
 template <class M, class C> requires(batch_levels_v<C> >= batch_levels_v<M>) struct widened<M, C> { using type = C; };
-template <class M, class C> requires(batch_levels_v<C> < batch_levels_v<M> && noted_v<M> && !has_probe_v<C>) struct widened<M, C> : join_chain<double, C, M> {};
+template <class M, class C> requires(batch_levels_v<C> < batch_levels_v<M> && noted_v<M> && !has_probe_v<C>)
+struct widened<M, C> : join_chain<double, C, M> {};
 /// and the shortest one inside it that has them.
 template <class M, class C> struct shortest { using type = C; };
 template <class M, class C> requires(batch_levels_v<inner_t<C>> >= batch_levels_v<M>) struct shortest<M, C> : shortest<M, inner_t<C>> {};
@@ -43,22 +44,30 @@ template <class M, class C, class T> requires tree::scalar_leaf_type<T> struct m
 };
 template <class M, class C, class S, auto Sh> struct masked_leaf<M, C, tensor<S, Sh>> { using type = tensor<masked_leaf_t<M, C, S>, Sh>; };
 template <class M, class C, class... T> struct masked_leaf<M, C, std::tuple<T...>> { using type = std::tuple<masked_leaf_t<M, C, T>...>; };
-template <class M, class C, class A, class B> struct masked_leaf<M, C, std::pair<A, B>> { using type = std::pair<masked_leaf_t<M, C, A>, masked_leaf_t<M, C, B>>; };
-template <class M, class C, class T, std::size_t N> struct masked_leaf<M, C, std::array<T, N>> { using type = std::array<masked_leaf_t<M, C, T>, N>; };
+template <class M, class C, class A, class B> struct masked_leaf<M, C, std::pair<A, B>> {
+  using type = std::pair<masked_leaf_t<M, C, A>, masked_leaf_t<M, C, B>>;
+};
+template <class M, class C, class T, std::size_t N> struct masked_leaf<M, C, std::array<T, N>> {
+  using type = std::array<masked_leaf_t<M, C, T>, N>;
+};
 template <class M, class C, class T> struct masked_leaf<M, C, std::vector<T>> { using type = std::vector<masked_leaf_t<M, C, T>>; };
 template <class M, class C, class T> requires tree::is_aggregate_tree_v<T> struct masked_leaf<M, C, T> {
   using type = tree::rebind_t<tree::lift_to<masked_leaf_t<M, C, reelem_t<typename tree::aggregate_of<T>::scalar, double>>>, T>;
 };
 template <class M, class C, class L> struct masked_leaf<M, C, basic_rng<L>> {
-  static_assert(has_probe_v<L> || is_probe_v<M> || batch_levels_v<L> >= batch_levels_v<M>,
-                "ttensor: a random key that is the same for all examples cannot be chosen by a mapped condition; map over keys, split(key, n)");
+  static_assert(
+      has_probe_v<L> || is_probe_v<M> || batch_levels_v<L> >= batch_levels_v<M>,
+      "ttensor: a random key that is the same for all examples cannot be chosen by a mapped condition; map over keys, split(key, n)");
   using type = basic_rng<L>;
 };
 [[noreturn]] inline void parts_differ() {
-  raise<shape_error>("[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S26]");
+  raise<shape_error>(
+      "[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S26]");
 }
 [[noreturn]] inline void shapes_differ(const char* op, const message& a, const message& b) {
-  raise<shape_error>(message("[") + op + "] the two results between which examples choose, or two steps, have different shapes, " + a + " and " + b + "; give them one shape [TT-S26]");
+  raise<shape_error>(message("[") + op +
+                     "] the two results between which examples choose, or two steps, have different shapes, " + a +
+                     " and " + b + "; give them one shape [TT-S26]");
 }
 template <class M, class T> T select(const M& m, const T& a, const T& b);
 template <class Struct, int I, class M, class A> auto select_field(const M& m, const A& a, const A& b) {
@@ -80,8 +89,9 @@ template <class M, class T> T select(const M& m, const T& a, const T& b) {
   } else if constexpr (tree::is_keys_v<T> && requires { a.seed; }) {
     return T(where(m, a.seed, b.seed));
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return T{select<M, std::tuple_element_t<I, T>>(m, std::get<I>(a), std::get<I>(b))...}; }(
-        std::make_index_sequence<std::tuple_size_v<T>>{});
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return T{select<M, std::tuple_element_t<I, T>>(m, std::get<I>(a), std::get<I>(b))...};
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (tree::is_container_v<T> && requires { a.size(); }) {
     if (a.size() != b.size()) parts_differ();
     T out;
@@ -91,7 +101,9 @@ template <class M, class T> T select(const M& m, const T& a, const T& b) {
     return [&]<int... I>(std::integer_sequence<int, I...>) { return T{select_field<T, I>(m, a, b)...}; }(
         std::make_integer_sequence<int, tree::field_count<T>()>{});
   } else {
-    static_assert(sizeof(T) == 0, "ttensor: a result of this type cannot be selected example by example; return scalars, tensors, or trees of them");
+    static_assert(
+        sizeof(T) == 0,
+        "ttensor: a result of this type cannot be selected example by example; return scalars, tensors, or trees of them");
   }
 }
 template <class S> bool any_element(const store<S>& s) {
@@ -112,7 +124,8 @@ template <class P> decltype(auto) predicate(const P& p) {  // an answer: bool, o
 template <class P> using predicate_t = std::remove_cvref_t<decltype(predicate(std::declval<const P&>()))>;
 
 /// A function, or at least nothing that a loop has as its state.
-template <class F> inline constexpr bool may_be_called_v = (std::is_class_v<F> && !any_scalar<F> && !array_like<F>) || std::is_function_v<std::remove_pointer_t<F>>;
+template <class F> inline constexpr bool may_be_called_v =
+    (std::is_class_v<F> && !any_scalar<F> && !array_like<F>) || std::is_function_v<std::remove_pointer_t<F>>;
 /// The type in which a state stays under Step: result<T> is the type after one step from T.
 template <class Step, class T> struct fixed_point {
   using next = tree::common_t<T, typename Step::template result<T>>;
@@ -148,7 +161,8 @@ template <class T> requires tree::is_keys_v<T> struct slice_of<std::vector<T>> {
 template <class T> requires tree::is_aggregate_tree_v<T> struct slice_of<T> { using type = tree::rebind_t<tree::more_axes<-1>, T>; };
 inline void same_length(index_t& n, index_t k) {
   if (k >= 0 && n >= 0 && k != n)
-    raise<shape_error>("[scan] inputs have " + std::to_string(n) + " and " + std::to_string(k) + " slices along their first axes; give one length [TT-S27]");
+    raise<shape_error>("[scan] inputs have " + std::to_string(n) + " and " + std::to_string(k) +
+                       " slices along their first axes; give one length [TT-S27]");
   if (k >= 0) n = k;
 }
 template <class T> index_t length(const T& xs) {  // -1: no tensor inside
@@ -216,8 +230,9 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
     if (i == 0) ys = stack_of_t<T>(n);
     if (i < n) ys(i) = y;
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (store_at<std::tuple_element_t<I, T>>(std::get<I>(ys), std::get<I>(y), i, n), ...); }(
-        std::make_index_sequence<std::tuple_size_v<T>>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (store_at<std::tuple_element_t<I, T>>(std::get<I>(ys), std::get<I>(y), i, n), ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
     if (i == 0) ys = tree::map<stack_of_t<T>>([&]<class Y, class Out>(const Y& part, std::type_identity<Out>) {
       Out stack;
@@ -235,10 +250,15 @@ template <class... T> inline constexpr bool has_axes_v<std::tuple<T...>> = (has_
 template <class A, class B> inline constexpr bool has_axes_v<std::pair<A, B>> = has_axes_v<A> || has_axes_v<B>;
 template <class T, std::size_t N> inline constexpr bool has_axes_v<std::array<T, N>> = has_axes_v<T>;
 /// A pair or tuple of two, or the sentence that says so.
-template <class P> struct carry_and_output { static_assert(sizeof(P) == 0, "ttensor: the body of scan returns two things, std::pair(carry, y): the next carry, and y for the stack"); };
+template <class P> struct carry_and_output {
+  static_assert(
+      sizeof(P) == 0,
+      "ttensor: the body of scan returns two things, std::pair(carry, y): the next carry, and y for the stack");
+};
 template <class P> requires(std::tuple_size<P>::value == 2) struct carry_and_output<P> { using type = P; };
 template <class B, class X> struct scan_step {
-  template <class T> using both = typename carry_and_output<std::remove_cvref_t<decltype(std::declval<const B&>()(std::declval<const T&>(), std::declval<const X&>()))>>::type;
+  template <class T> using both = typename carry_and_output<std::remove_cvref_t<decltype(std::declval<const B&>()(
+      std::declval<const T&>(), std::declval<const X&>()))>>::type;
   template <class T> using result = tree::evaluated_t<std::tuple_element_t<0, both<T>>>;
   template <class T> using output = tree::evaluated_t<std::tuple_element_t<1, both<T>>>;
 };
@@ -254,7 +274,8 @@ template <class P, class F, class G, class... X> auto cond(const P& p, const F& 
     using M = control::predicate_t<P>;
     if constexpr (control::is_mapped_v<M>) {
       using Z = control::masked_t<M, Y>;
-      return control::select<M, Z>(control::predicate(p), tree::lift<Z>(Y1(tree::evaluate_all(f(a...)))), tree::lift<Z>(Y2(tree::evaluate_all(g(a...)))));
+      return control::select<M, Z>(control::predicate(p), tree::lift<Z>(Y1(tree::evaluate_all(f(a...)))),
+                                   tree::lift<Z>(Y2(tree::evaluate_all(g(a...)))));
     } else {
       if (control::predicate(p)) return tree::lift<Y>(Y1(tree::evaluate_all(f(a...))));
       return tree::lift<Y>(Y2(tree::evaluate_all(g(a...))));
@@ -274,14 +295,17 @@ template <std::size_t K, class I, class B, class... X> auto choose(const I& i, c
 /// Source    JAX, jax.lax.switch
 template <class I, class... F, class... X> auto switch_(const I& i, const std::tuple<F...>& branches, const X&... x) {
   static_assert(sizeof...(F) > 0, "ttensor: switch_ has no branches; give it a tuple of functions");
-  static_assert(std::is_integral_v<elem_t<scalar_t<I>>> && !std::is_same_v<elem_t<scalar_t<I>>, bool>, "ttensor: switch_ wants an integer; use cond for a condition");
+  static_assert(std::is_integral_v<elem_t<scalar_t<I>>> && !std::is_same_v<elem_t<scalar_t<I>>, bool>,
+                "ttensor: switch_ wants an integer; use cond for a condition");
   return tree::evaluate_all(control::choose<0>(i, branches, x...));
 }
 
 /// state = body(i, state) for i = 0 ... n - 1.
 template <class N, class B, class S> auto for_loop(N n, const B& body, const S& state) {
   static_assert(control::may_be_called_v<B>, "ttensor: for_loop(n, body, state): the function stands second, body(i, state)");
-  static_assert(std::is_integral_v<N>, "ttensor: the number of trips of for_loop is an integer; use while_loop for a number that depends on values");
+  static_assert(
+      std::is_integral_v<N>,
+      "ttensor: the number of trips of for_loop is an integer; use while_loop for a number that depends on values");
   [[maybe_unused]] constexpr bool callable = level_detail::check_call<B, N&, tree::evaluated_t<S>>();
   using T = typename control::fixed_point<control::for_step<N, B>, tree::evaluated_t<S>>::type;
   T s = tree::lift<T>(tree::evaluated_t<S>(tree::evaluate_all(state)));
@@ -334,12 +358,16 @@ namespace control {
   raise<domain_error>("[while_loop] still running after max_trips{" + std::to_string(n) + "}; raise the bound [TT-D04]");
 }
 template <bool Bounded, class C, class B, class S> auto while_run(const C& continue_if, const B& body, const S& state, index_t bound) {
-  static_assert(may_be_called_v<C> && may_be_called_v<B>, "ttensor: while_loop(continue_if, body, state): the functions stand first, continue_if(state) and body(state)");
-  [[maybe_unused]] constexpr bool callable = level_detail::check_call<C, tree::evaluated_t<S>>() && level_detail::check_call<B, tree::evaluated_t<S>>();
+  static_assert(
+      may_be_called_v<C> && may_be_called_v<B>,
+      "ttensor: while_loop(continue_if, body, state): the functions stand first, continue_if(state) and body(state)");
+  [[maybe_unused]] constexpr bool callable =
+      level_detail::check_call<C, tree::evaluated_t<S>>() && level_detail::check_call<B, tree::evaluated_t<S>>();
   using Step = while_step<C, B>;
   using T = typename fixed_point<Step, tree::evaluated_t<S>>::type;
-  static_assert(Bounded || !has_var_v<tree::chain_t<T>>,
-                "ttensor: reverse mode through a while_loop without a bound; pass max_trips{n} as its last argument, use for_loop, or give the loop a custom_vjp");
+  static_assert(
+      Bounded || !has_var_v<tree::chain_t<T>>,
+      "ttensor: reverse mode through a while_loop without a bound; pass max_trips{n} as its last argument, use for_loop, or give the loop a custom_vjp");
   using R = typename Step::template body<T>;
   T s = tree::lift<T>(tree::evaluated_t<S>(tree::evaluate_all(state)));
   for (index_t i = 0;; ++i) {
@@ -360,7 +388,9 @@ template <bool Bounded, class C, class B, class S> auto while_run(const C& conti
 
 /// state = body(state) while continue_if(state). Mapped: until the last example stops; the others stay as they are.
 /// Reverse mode needs a bound: while_loop(c, b, s, max_trips{n}), which throws domain_error when the loop wants more.
-template <class C, class B, class S> auto while_loop(const C& continue_if, const B& body, const S& state) { return control::while_run<false>(continue_if, body, state, 0); }
+template <class C, class B, class S> auto while_loop(const C& continue_if, const B& body, const S& state) {
+  return control::while_run<false>(continue_if, body, state, 0);
+}
 template <class C, class B, class S> auto while_loop(const C& continue_if, const B& body, const S& state, max_trips bound) {
   return control::while_run<true>(continue_if, body, state, bound.n);
 }

@@ -18,12 +18,18 @@ struct plain : tree::lift_to<double> {  // integers, masks and keys too
 };
 template <class T> using plain_t = tree::rebind_t<plain, T>;
 template <class R> constexpr void check_captures() {
-  static_assert(depth_v<tree::chain_t<R>> == 0,
-                "ttensor: a function with its own derivative (custom_jvp, custom_vjp), or one of its rules, captures a variable of a live transform; "
-                "its derivative would be lost, so pass the variable as an argument");
+  static_assert(
+      depth_v<tree::chain_t<R>> == 0,
+      "ttensor: a function with its own derivative (custom_jvp, custom_vjp), or one of its rules, captures a variable of a live transform; "
+      "its derivative would be lost, so pass the variable as an argument");
 }
-template <class R, class X, class D> auto call_rule(const R& rule, const std::tuple<X>& x, const std::tuple<D>& d) { return rule(std::get<0>(x), std::get<0>(d)); }
-template <class R, class... X, class... D> requires(sizeof...(X) > 1) auto call_rule(const R& rule, const std::tuple<X...>& x, const std::tuple<D...>& d) { return rule(x, d); }
+template <class R, class X, class D> auto call_rule(const R& rule, const std::tuple<X>& x, const std::tuple<D>& d) {
+  return rule(std::get<0>(x), std::get<0>(d));
+}
+template <class R, class... X, class... D> requires(sizeof...(X) > 1)
+auto call_rule(const R& rule, const std::tuple<X...>& x, const std::tuple<D...>& d) {
+  return rule(x, d);
+}
 template <class P> using first_t = tree::evaluated_t<std::tuple_element_t<0, P>>;
 template <class P> using second_t = tree::evaluated_t<std::tuple_element_t<1, P>>;
 
@@ -137,7 +143,8 @@ template <class C> struct give_gradient {
       }();
       if constexpr (R > 0)
         if (!(g.shape() == a.shape()))
-          raise<shape_error>("[custom_vjp] argument shape " + shape::text(a.shape()) + " and gradient shape " + shape::text(g.shape()) + " differ [TT-S16]");
+          raise<shape_error>("[custom_vjp] argument shape " + shape::text(a.shape()) + " and gradient shape " +
+                             shape::text(g.shape()) + " differ [TT-S16]");
       const auto l = unmapped(g.as_leaf());
       constexpr int Q = rank_v<decltype(l)>, levels = Q - R;
       if constexpr (is_var_v<A>) {
@@ -166,7 +173,8 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
   Y y;
   std::tuple<A...> args;
   std::vector<output> out;
-  node(const Pull& p, const Y& y_, std::vector<output>&& o, const A&... a) : pull(p), y(y_), args(a...), out(static_cast<std::vector<output>&&>(o)) {}
+  node(const Pull& p, const Y& y_, std::vector<output>&& o, const A&... a)
+      : pull(p), y(y_), args(a...), out(static_cast<std::vector<output>&&>(o)) {}
   void backward(tape& t) override {
     if (!checkpoint_detail::any_live(t, out)) return;
     const level_calls::unchecked kept;
@@ -176,7 +184,8 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
     if constexpr (sizeof...(A) == 1) {
       tree::for_each(give_gradient<C>{t}, std::get<0>(args), g);
     } else {
-      static_assert(std::tuple_size_v<std::remove_cvref_t<decltype(g)>> == sizeof...(A), "ttensor: a custom rule returns a tuple with one gradient for each argument");
+      static_assert(std::tuple_size_v<std::remove_cvref_t<decltype(g)>> == sizeof...(A),
+                    "ttensor: a custom rule returns a tuple with one gradient for each argument");
       [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::for_each(give_gradient<C>{t}, std::get<I>(args), std::get<I>(g)), ...); }(
           std::make_index_sequence<sizeof...(A)>{});
     }
@@ -197,7 +206,8 @@ template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, co
   Z z = tree::map<Z>(tape_leaf{t, out}, y);
   if constexpr (requires { pull.refers_to_locals(*t); })
     if (t && t->trials == 0 && pull.refers_to_locals(*t))
-      raise<level_error>("[custom_vjp, custom_jvp] the rule refers to a local of the transformed function, which is gone when the rule runs; capture it by value, [=] or [c], or pass it as an argument [TT-L08]");
+      raise<level_error>(
+          "[custom_vjp, custom_jvp] the rule refers to a local of the transformed function, which is gone when the rule runs; capture it by value, [=] or [c], or pass it as an argument [TT-L08]");
   if (t) t->push<node<C, Pull, Y, A...>>(pull, y, static_cast<std::vector<output>&&>(out), a...);
   return z;
 }
@@ -264,7 +274,8 @@ template <class F, class Rule> struct custom_jvp_function {
   template <class... A> auto run(const A&... a) const {
     using Plain = std::tuple<custom_detail::plain_t<A>...>;
     custom_detail::check_captures<tree::evaluated_t<decltype(std::apply(f, std::declval<const Plain&>()))>>();
-    using PlainPair = std::remove_cvref_t<decltype(custom_detail::call_rule(rule, std::declval<const Plain&>(), std::declval<const Plain&>()))>;
+    using PlainPair = std::remove_cvref_t<decltype(custom_detail::call_rule(rule, std::declval<const Plain&>(),
+                                                                            std::declval<const Plain&>()))>;
     custom_detail::check_captures<custom_detail::first_t<PlainPair>>();
     custom_detail::check_captures<custom_detail::second_t<PlainPair>>();
     using C = met_chain_t<double, double, A...>;
@@ -291,7 +302,9 @@ template <class F, class Rule> struct custom_jvp_function {
     constexpr int N = custom_detail::tangents_of<L>;
     const auto x = custom_detail::values<L>(a...);
     auto one = [&](int k) {
-      return custom_detail::call_rule(rule, x, std::tuple<parts::below_tree_t<L, A>...>(tree::map<parts::below_tree_t<L, A>>(parts::tangent_of_level<L>{k}, a)...));
+      return custom_detail::call_rule(rule, x,
+                                      std::tuple<parts::below_tree_t<L, A>...>(
+                                          tree::map<parts::below_tree_t<L, A>>(parts::tangent_of_level<L>{k}, a)...));
     };
     using Pair = std::remove_cvref_t<decltype(one(0))>;
     using R = custom_detail::first_t<Pair>;
@@ -306,7 +319,9 @@ template <class F, class Rule> struct custom_jvp_function {
 /// f with its own forward derivative: rule(x, x_dot) -> pair{y, y_dot}, linear in x_dot; several arguments: rule(tuple x,
 /// tuple x_dot). Reverse mode transposes the rule, which it calls twice: with any tangent for the value, and to transpose it. At higher
 /// orders the rule itself is differentiated. The tangent of an integer is 0.
-template <class F, class Rule> auto custom_jvp(F f, Rule rule) { return custom_jvp_function<F, Rule>{static_cast<F&&>(f), static_cast<Rule&&>(rule)}; }
+template <class F, class Rule> auto custom_jvp(F f, Rule rule) {
+  return custom_jvp_function<F, Rule>{static_cast<F&&>(f), static_cast<Rule&&>(rule)};
+}
 
 /// What custom_vjp returns.
 template <class F, class Fwd, class Bwd> struct custom_vjp_function {
@@ -340,7 +355,8 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
       using Saved = custom_detail::second_t<std::remove_cvref_t<decltype(p)>>;
       using Y = tree::rebind_t<tree::lift_to<B>, V>;
       using Pull = custom_detail::stored_rule<Bwd, Saved>;
-      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))), Pull{bwd, Saved(tree::evaluate_all(std::get<1>(p)))}, a...);
+      return custom_detail::recorded<C, Y, Pull>(tree::lift<Y>(V(tree::evaluate_all(std::get<0>(p)))),
+                                                 Pull{bwd, Saved(tree::evaluate_all(std::get<1>(p)))}, a...);
     }
   }
 };

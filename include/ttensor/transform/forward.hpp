@@ -35,8 +35,9 @@ template <class Out, class A, class V> Out join(const A& a, const V& v) {
     if constexpr (tree::is_differentiable_leaf_v<A>) return join_leaf::make<Out>(a, v);
     else return a;
   } else if constexpr (requires { std::tuple_size<A>::value; }) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return Out{join<std::tuple_element_t<I, Out>>(std::get<I>(a), std::get<I>(v))...}; }(
-        std::make_index_sequence<std::tuple_size_v<A>>{});
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return Out{join<std::tuple_element_t<I, Out>>(std::get<I>(a), std::get<I>(v))...};
+    }(std::make_index_sequence<std::tuple_size_v<A>>{});
   } else if constexpr (tree::is_container_v<A>) {
     if constexpr (requires { a.has_value(); }) {
       return a.has_value() ? Out(join<typename Out::value_type>(*a, *v)) : Out{};
@@ -46,8 +47,9 @@ template <class Out, class A, class V> Out join(const A& a, const V& v) {
       return out;
     }
   } else {
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return Out{join_field<A, tree::field_t<Out, I>, I>(tree::field<I>(a), tree::field<I>(v))...}; }(
-        std::make_integer_sequence<int, tree::field_count<A>()>{});
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return Out{join_field<A, tree::field_t<Out, I>, I>(tree::field<I>(a), tree::field<I>(v))...};
+    }(std::make_integer_sequence<int, tree::field_count<A>()>{});
   }
 }
 template <class Struct, class Out, int I, class A, class V> Out join_field(const A& a, const V& v) {
@@ -88,7 +90,8 @@ template <class F, class... T> requires(is_captureless_v<F> && !probing_v<T...>)
 };
 template <class F, class T> inline constexpr bool is_list_of_arguments = false;
 template <class F, class... T> inline constexpr bool is_list_of_arguments<F, std::tuple<T...>> =
-    std::disjunction_v<std::is_invocable<const F&, const typename asked_with<F, T...>::template type<T>&...>, std::is_invocable<const F&, const T&...>>;
+    std::disjunction_v<std::is_invocable<const F&, const typename asked_with<F, T...>::template type<T>&...>,
+                       std::is_invocable<const F&, const T&...>>;
 template <bool Hvp> struct names {
   static constexpr const char *name = Hvp ? "hvp" : "jvp", *what = "tangent", *id = "TT-S09";
 };
@@ -152,13 +155,18 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
       using Y = probed_result_t<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<one_dual, C>, A>&>()...))>>;
       return jvp_result<Y, Y>{level_detail::fake<Y>(), level_detail::fake<Y>()};
     } else {
-      [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::require_like<Names>(std::get<I>(a), std::get<I>(v)), ...); }(std::index_sequence_for<A...>{});
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (tree::require_like<Names>(std::get<I>(a), std::get<I>(v)), ...);
+      }(std::index_sequence_for<A...>{});
       auto wrapped = [&]<std::size_t... I>(std::index_sequence<I...>) {
         return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
             join<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(std::get<I>(a), std::get<I>(v))...);
       }(std::index_sequence_for<A...>{});
       TTENSOR_DUAL_CALL(const level_calls::running call;)
-      TTENSOR_DUAL_CALL(std::apply([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<dual<C>>}, x), ...); }, wrapped);)
+      TTENSOR_DUAL_CALL(
+          std::apply(
+              [&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<dual<C>>}, x), ...); },
+              wrapped);)
       const auto y = [&] {
         const level_detail::forward_level open;
         return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, wrapped));
@@ -174,8 +182,9 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
 template <class... O, class F, class... A, class... V> auto checked(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   using Forced = options::forced_chain<O...>;
   using Names = names<options::has<options::of_hvp, O...>>;
-  static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
-                "ttensor: jvp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
+  static_assert(
+      options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
+      "ttensor: jvp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
   if constexpr (options::has<strict_t, O...> && !probing_v<A..., V..., Forced>)
     require_dependence(Names::name, sizeof...(A), [&](std::size_t k) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -185,7 +194,9 @@ template <class... O, class F, class... A, class... V> auto checked(const F& f, 
   return run<Forced, Names>(f, a, v);
 }
 /// jvp of a function of one argument, a tuple or not.
-template <class... O, class F, class X, class V> auto of_one(const F& f, const X& x, const V& v) { return checked<O...>(f, std::tuple<X>(x), std::tuple<V>(v)); }
+template <class... O, class F, class X, class V> auto of_one(const F& f, const X& x, const V& v) {
+  return checked<O...>(f, std::tuple<X>(x), std::tuple<V>(v));
+}
 }  // namespace forward_detail
 
 /// Value and directional derivative: jvp(f, x, v) with v shaped as x; several arguments as tuples. A tuple is one argument
@@ -199,7 +210,9 @@ template <class F, class... X> auto jvp(const F& f, const X&... x_v_options) {
     const auto a = tree::evaluate_all(x);
     const auto t = tree::evaluate_all(v);
     if constexpr (forward_detail::is_list_of_arguments<F, std::remove_cvref_t<decltype(a)>>) return forward_detail::checked<O...>(f, a, t);
-    else return forward_detail::checked<O...>(f, std::tuple<std::remove_cvref_t<decltype(a)>>(a), std::tuple<std::remove_cvref_t<decltype(t)>>(t));
+    else
+      return forward_detail::checked<O...>(f, std::tuple<std::remove_cvref_t<decltype(a)>>(a),
+                                           std::tuple<std::remove_cvref_t<decltype(t)>>(t));
   }, x_v_options...);
 }
 

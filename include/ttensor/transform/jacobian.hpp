@@ -21,12 +21,17 @@ template <class T, int I> auto field_refs(T& t) {
 template <class T> auto leaf_refs(T& t) {
   using D = std::remove_const_t<T>;
   if constexpr (is_one_leaf_v<D>) return std::tie(unstacked(t));
-  else if constexpr (requires { std::tuple_size<D>::value; }) return std::apply([](auto&... x) { return std::tuple_cat(leaf_refs(x)...); }, t);
+  else if constexpr (requires { std::tuple_size<D>::value; })
+    return std::apply([](auto&... x) { return std::tuple_cat(leaf_refs(x)...); }, t);
   else if constexpr (tree::is_aggregate_tree_v<D> || tree::is_record_v<D>)
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return std::tuple_cat(field_refs<T, I>(t)...); }(std::make_integer_sequence<int, tree::field_count<D>()>{});
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return std::tuple_cat(field_refs<T, I>(t)...);
+    }(std::make_integer_sequence<int, tree::field_count<D>()>{});
   else {
-    static_assert(!tree::is_container_v<D>, "ttensor: a Jacobian needs the number of leaves of the result at compile time, and a Hessian that of the argument, whose gradient is its result; "
-                                            "use a tensor, std::array or std::tuple instead of a vector or optional");
+    static_assert(
+        !tree::is_container_v<D>,
+        "ttensor: a Jacobian needs the number of leaves of the result at compile time, and a Hessian that of the argument, whose gradient is its result; "
+        "use a tensor, std::array or std::tuple instead of a vector or optional");
     return std::tuple<>();
   }
 }
@@ -43,7 +48,9 @@ template <class C, class O> struct with_axes_of {
 /// One leaf O of the result by the argument X: a row of blocks.
 template <class C, class O, class X> using row_t = tree::rebind_t<with_axes_of<C, O>, X>;
 template <class C, class X, class Ys> struct rows;
-template <class C, class X, class... O> struct rows<C, X, std::tuple<O&...>> { using type = std::tuple<row_t<C, std::remove_const_t<O>, X>...>; };
+template <class C, class X, class... O> struct rows<C, X, std::tuple<O&...>> {
+  using type = std::tuple<row_t<C, std::remove_const_t<O>, X>...>;
+};
 template <class Refs> struct values_of;
 template <class... L> struct values_of<std::tuple<L&...>> { using type = std::tuple<std::remove_const_t<L>...>; };
 template <class Rows> struct table;
@@ -77,7 +84,9 @@ template <class T> T zero_leaf(const dims<rank_v<T>>& e) {
 }
 template <class T, class S> void set_element(T& t, index_t k, const S& s) {
   if constexpr (!tree::tensor_leaf<T>) t = T(s);
-  else if constexpr (requires { t.elements().set(k, scalar_t<T>(s)); } && std::is_lvalue_reference_v<decltype(t.elements())>) t.elements().set(k, scalar_t<T>(s));
+  else if constexpr (requires { t.elements().set(k, scalar_t<T>(s)); } &&
+                     std::is_lvalue_reference_v<decltype(t.elements())>)
+    t.elements().set(k, scalar_t<T>(s));
   else t.data()[k] = scalar_t<T>(s);
 }
 template <class L> auto rank0(const L& l) {
@@ -98,7 +107,8 @@ template <class B, class V> void put(B& block, index_t first, index_t stride, co
   }
 }
 /// The same for the examples of the mapped leaf v: those of example r from first + r * across on.
-template <class Level, class B, class V> void put_examples(B& block, index_t first, index_t rows, index_t across, index_t stride, const V& v) {
+template <class Level, class B, class V>
+void put_examples(B& block, index_t first, index_t rows, index_t across, index_t stride, const V& v) {
   if constexpr (tree::is_at_level_v<scalar_t<V>, Level>) {  // else the level did not reach v: zeros
     using S = scalar_t<B>;
     const auto& s = v.elements();
@@ -141,23 +151,31 @@ template <class T> T basis(const T& like, int which, index_t k) {
   }, like);
 }
 template <class C, class Y, class X> auto zero_rows(const Y& y, const X& x) {
-  return std::apply([&](const auto&... o) {
-    return typename rows<C, X, std::tuple<decltype(o)...>>::type{[&](const auto& leaf) {
-      return tree::map<row_t<C, std::remove_cvref_t<decltype(leaf)>, X>>([&]<class Out>(const auto& l, std::type_identity<Out>) { return zero_leaf<Out>(joined_shape(leaf, l)); }, x);
-    }(o)...};
-  }, leaf_refs(y));
+  return std::apply(
+      [&](const auto&... o) {
+        return typename rows<C, X, std::tuple<decltype(o)...>>::type{[&](const auto& leaf) {
+          return tree::map<row_t<C, std::remove_cvref_t<decltype(leaf)>, X>>(
+              [&]<class Out>(const auto& l, std::type_identity<Out>) { return zero_leaf<Out>(joined_shape(leaf, l)); },
+              x);
+        }(o)...};
+      },
+      leaf_refs(y));
 }
 /// Complex parts want the promise of a holomorphic function, and the promise wants complex parts only.
 template <bool Holomorphic, class Y, class X> void check_complex(const Y& y, const X& x) {
   tree::for_each([&]<class O>(const O&) {
     tree::for_each([]<class I>(const I&) {
       constexpr bool in = is_complex_v<elem_t<scalar_t<I>>>, out = is_complex_v<elem_t<scalar_t<O>>>;
-      static_assert(Holomorphic || (!in && !out), "ttensor: the Jacobian of a complex function is not one complex matrix; pass holomorphic if f is, or take real(...) and imag(...) apart");
+      static_assert(
+          Holomorphic || (!in && !out),
+          "ttensor: the Jacobian of a complex function is not one complex matrix; pass holomorphic if f is, or take real(...) and imag(...) apart");
       static_assert(!Holomorphic || (in && out), "ttensor: holomorphic promises complex arguments and results, one of them is real");
     }, x);
   }, y);
 }
-template <class F, std::size_t... I> void each_index(F&& f, std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>{}), ...); }
+template <class F, std::size_t... I> void each_index(F&& f, std::index_sequence<I...>) {
+  (f(std::integral_constant<std::size_t, I>{}), ...);
+}
 
 template <class C, class Y, class X, class Rows> result_t<C, Y, X> assemble(const Y& y, Rows& r) {
   using R = result_t<C, Y, X>;
@@ -169,7 +187,11 @@ template <class C, class Y, class X, class Rows> result_t<C, Y, X> assemble(cons
     each_index([&](auto o) { std::get<o()>(to) = std::move(std::get<o()>(r)); }, std::make_index_sequence<std::tuple_size_v<Rows>>{});
     return j;
   } else {
-    return std::apply([&](auto&... row) { return R{std::apply([](auto&... b) { return std::make_tuple(std::move(b)...); }, leaf_refs(row))...}; }, r);
+    return std::apply(
+        [&](auto&... row) {
+          return R{std::apply([](auto&... b) { return std::make_tuple(std::move(b)...); }, leaf_refs(row))...};
+        },
+        r);
   }
 }
 /// How many tangents or cotangents are carried at once. Chunked: as the examples of one mapped tree, at most `most`.
@@ -192,7 +214,8 @@ template <class C, bool Chunked> struct passes {
     }
   }
 };
-template <class C, class Forced, bool Holomorphic, bool Chunked, class F, class X> auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
+template <class C, class Forced, bool Holomorphic, bool Chunked, class F, class X>
+auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
   const auto y = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, -1, 0, 1)).y;  // for its shapes; columns follow
   check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
@@ -216,10 +239,15 @@ template <class Forced, class F, class X> void require_dependence(const F& f, co
   forward_detail::require_dependence("jacobian", leaves, [&](std::size_t k) {
     std::size_t i = 0;
     return forward_detail::of_one<closing_over_t<Forced>>(
-        f, x, tree::map<X>([&]<class Out>(const auto& l, std::type_identity<Out> out) -> Out { return forward_detail::nan_leaf{i++ == k}(l, out); }, x)).y_dot;
+               f, x,
+               tree::map<X>([&]<class Out>(const auto& l, std::type_identity<Out> out)
+                                -> Out { return forward_detail::nan_leaf{i++ == k}(l, out); },
+                            x))
+        .y_dot;
   });
 }
-template <class C, bool Holomorphic, bool Chunked, class P, class X> auto backward(const passes<C, Chunked>& p, const P& pulled, const X& x) {
+template <class C, bool Holomorphic, bool Chunked, class P, class X>
+auto backward(const passes<C, Chunked>& p, const P& pulled, const X& x) {
   const auto& y = pulled.y;
   check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
@@ -247,7 +275,9 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
   template <class... T> auto operator()(const T&... a) const { return run(tree::evaluate_all(a)...); }
 
  private:
-  static constexpr std::size_t normal(int n, std::size_t count) { return n < 0 ? static_cast<std::size_t>(n) + count : static_cast<std::size_t>(n); }
+  static constexpr std::size_t normal(int n, std::size_t count) {
+    return n < 0 ? static_cast<std::size_t>(n) + count : static_cast<std::size_t>(n);
+  }
   static constexpr int place(std::size_t i, std::size_t count) {  // of argument i among the numbers; -1: not there
     int k = 0, at = -1;
     ((at = normal(N, count) == i ? k : at, ++k), ...);
@@ -265,14 +295,17 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
   }
   template <class... A> auto run(const A&... a) const {
     constexpr std::size_t count = sizeof...(A);
-    static_assert(((N >= -static_cast<int>(count) && N < static_cast<int>(count)) && ...), "ttensor: an argument number of a Jacobian is out of range");
+    static_assert(((N >= -static_cast<int>(count) && N < static_cast<int>(count)) && ...),
+                  "ttensor: an argument number of a Jacobian is out of range");
     static_assert(reverse_detail::distinct<N...>(static_cast<int>(count)), "ttensor: an argument number of a Jacobian is given twice");
     const auto args = std::tie(a...);
     if constexpr (sizeof...(N) == 1) return at(args, std::get<normal(N, count)...>(args), a...);
     else return at(args, std::tuple(std::get<normal(N, count)>(args)...), a...);
   }
   template <class Args, class X, class... A> auto at(const Args& args, const X& x, const A&...) const {
-    static_assert(tree::leaf_count<X>::value > 0, "ttensor: Jacobian with respect to an argument without floating-point parts; pass 2.0 instead of 2, and make a struct an aggregate whose only template parameter is its scalar");
+    static_assert(
+        tree::leaf_count<X>::value > 0,
+        "ttensor: Jacobian with respect to an argument without floating-point parts; pass 2.0 instead of 2, and make a struct an aggregate whose only template parameter is its scalar");
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
@@ -283,9 +316,13 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
       constexpr bool chunked = options::has<chunk_size, O...>;
       constexpr bool forward_only = Mode == jacobian_mode::forward || (Mode == jacobian_mode::fewer_passes && tree::scalar_leaf_type<X>);
       using Below = std::conditional_t<chunked, batched<C>, C>;
-      using W = tree::rebind_t<std::conditional_t<forward_only, tree::wrap_in<forward_detail::one_dual, Below>, tree::wrap_in<var, Below>>, X>;
+      using W = tree::rebind_t<
+          std::conditional_t<forward_only, tree::wrap_in<forward_detail::one_dual, Below>, tree::wrap_in<var, Below>>,
+          X>;
       auto g = [&](const auto& v) {
-        return [&]<std::size_t... K>(std::index_sequence<K...>) { return f(pick<K, sizeof...(A)>(v, args)...); }(std::index_sequence_for<A...>{});
+        return [&]<std::size_t... K>(std::index_sequence<K...>) {
+          return f(pick<K, sizeof...(A)>(v, args)...);
+        }(std::index_sequence_for<A...>{});
       };
       if constexpr (captures_probe<decltype(g), W>()) {
         using R = tree::evaluated_t<decltype(g(std::declval<const W&>()))>;
@@ -300,7 +337,8 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
           using Strict = std::conditional_t<strictly, strict_t, options::of_jacobian>;
           const auto pulled = vjp(g, closing_over_t<Below>{}, options::of_jacobian{}, Strict{}, x);
           if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
-            if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return jacobian_detail::forward<C, C, analytic>(p, g, x);
+            if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y))
+              return jacobian_detail::forward<C, C, analytic>(p, g, x);
           return jacobian_detail::backward<C, analytic>(p, pulled, x);
         }
       }
@@ -325,12 +363,21 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
 ///           the memory. As in vmap, a function that asks for the value of a condition (`if`) then does not compile. All n give the
 ///           same bits; without chunk_size the last bits may differ where one vector has a loop of its own (matrix products, and
 ///           in reverse costly sums)
-template <int... N, class F, class... O> auto jacfwd(F f, O... o) { options::refuse_aux<O...>(); return jacobian_detail::make<jacobian_mode::forward, N...>(static_cast<F&&>(f), o...); }
+template <int... N, class F, class... O> auto jacfwd(F f, O... o) {
+  options::refuse_aux<O...>();
+  return jacobian_detail::make<jacobian_mode::forward, N...>(static_cast<F&&>(f), o...);
+}
 /// Jacobian by reverse mode: one recording, one sweep for each output element.
-template <int... N, class F, class... O> auto jacrev(F f, O... o) { options::refuse_aux<O...>(); return jacobian_detail::make<jacobian_mode::reverse, N...>(static_cast<F&&>(f), o...); }
+template <int... N, class F, class... O> auto jacrev(F f, O... o) {
+  options::refuse_aux<O...>();
+  return jacobian_detail::make<jacobian_mode::reverse, N...>(static_cast<F&&>(f), o...);
+}
 /// Jacobian by whichever mode needs fewer passes: forward when the input has no more elements than the output. Both modes are
 /// compiled, so f must allow both (no custom_vjp, no unbounded while_loop).
-template <int... N, class F, class... O> auto jacobian(F f, O... o) { options::refuse_aux<O...>(); return jacobian_detail::make<jacobian_mode::fewer_passes, N...>(static_cast<F&&>(f), o...); }
+template <int... N, class F, class... O> auto jacobian(F f, O... o) {
+  options::refuse_aux<O...>();
+  return jacobian_detail::make<jacobian_mode::fewer_passes, N...>(static_cast<F&&>(f), o...);
+}
 /// Second derivatives, forward over reverse: in.shape + in.shape of a scalar function, out.shape + in.shape + in.shape of another. strict is
 /// obeyed at both orders: a function with a constant gradient throws.
 template <int... N, class F, class... O> auto hessian(F f, O... o) {

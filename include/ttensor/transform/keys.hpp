@@ -57,7 +57,8 @@ template <class Out, class K> Out map_examples(const std::vector<const K*>& each
     const std::size_t n = each.empty() ? out.size() : each[0]->size();
     for (const K* k : each)
       if (k->size() != n)
-        raise<shape_error>("[vmap] rows of " + std::to_string(n) + " and " + std::to_string(k->size()) + " keys; give every row one length [TT-S30]");
+        raise<shape_error>("[vmap] rows of " + std::to_string(n) + " and " + std::to_string(k->size()) +
+                           " keys; give every row one length [TT-S30]");
     for (std::size_t i = 0; i < n; ++i) {
       std::vector<const typename K::value_type*> column;
       for (const K* k : each) column.push_back(&(*k)[i]);
@@ -110,8 +111,9 @@ template <class L, class I> requires(scalar_kind<I> || element_proxy<I>) auto fo
       i.elements().require_batch(seed.elements().batch());
       const auto& steps = random_detail::numbers_of(i.elements());
       index_t k = 0;
-      return random_detail::draw<join_chain_t<double, L, I>>::key(
-          K(seed), [&](std::uint64_t s) { return random_detail::child(s, random_detail::folds, static_cast<std::uint64_t>(steps.get(k++))); });
+      return random_detail::draw<join_chain_t<double, L, I>>::key(K(seed), [&](std::uint64_t s) {
+        return random_detail::child(s, random_detail::folds, static_cast<std::uint64_t>(steps.get(k++)));
+      });
     }
   }
 }

@@ -26,9 +26,11 @@ TTENSOR_BEGIN
   TTENSOR_KNOWN void ad::scale<X>(X*, const X*, index_t, X, bool);                                                \
   TTENSOR_KNOWN store<var<X>> ad::run_sum<X>(std::uint64_t, const ad::back_layout&, const ad::back_record&);
 
-#define TTENSOR_KNOWN_BACK(Plain)                                                                                                                                       \
-  TTENSOR_KNOWN void ad::run_back<Plain>(const ad::back_layout&, const ad::back_record&, slot_base* const*, const index_t*, slot_base* const*, void*);                  \
-  TTENSOR_KNOWN void ad::run_apart<Plain>(const ad::back_layout&, const ad::back_record&, slot_base* const*, const index_t*, const ad::gradient_parts&, ad::loose_slots&);
+#define TTENSOR_KNOWN_BACK(Plain)                                                                            \
+  TTENSOR_KNOWN void ad::run_back<Plain>(const ad::back_layout&, const ad::back_record&, slot_base* const*,  \
+                                         const index_t*, slot_base* const*, void*);                          \
+  TTENSOR_KNOWN void ad::run_apart<Plain>(const ad::back_layout&, const ad::back_record&, slot_base* const*, \
+                                          const index_t*, const ad::gradient_parts&, ad::loose_slots&);
 
 TTENSOR_KNOWN_BACK(true)
 TTENSOR_KNOWN_BACK(false)

@@ -16,8 +16,15 @@ template <class F, class... O> struct laplacian_function {
     return forward_detail::of_one<O...>([&](const auto& t) { return forward_detail::of_one<O...>(f, t, v).y_dot; }, x, v).y_dot;
   }
   template <class X> auto run(const X& x) const {
-    static_assert(tree::leaf_count<X>::value > 0, "ttensor: laplacian with respect to an argument without floating-point parts; pass 2.0 instead of 2, and make a struct an aggregate whose only template parameter is its scalar");
-    tree::for_each([]<class L>(const L&) { static_assert(!is_complex_v<elem_t<scalar_t<L>>>, "ttensor: laplacian wants real arguments; give the real and the imaginary part"); }, x);
+    static_assert(
+        tree::leaf_count<X>::value > 0,
+        "ttensor: laplacian with respect to an argument without floating-point parts; pass 2.0 instead of 2, and make a struct an aggregate whose only template parameter is its scalar");
+    tree::for_each(
+        []<class L>(const L&) {
+          static_assert(!is_complex_v<elem_t<scalar_t<L>>>,
+                        "ttensor: laplacian wants real arguments; give the real and the imaginary part");
+        },
+        x);
     using Y = decltype(second(x, x));
     if constexpr (probing_v<Y>) {
       return level_detail::fake<Y>();

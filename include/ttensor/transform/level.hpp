@@ -28,9 +28,10 @@ template <class T> struct probe {
 
  private:
   template <class U> static void check() {
-    static_assert(depth_v<U> <= depth_v<T>,
-                  "ttensor: a captured outer variable is stored into a local variable of the inner function's own scalar type, so the inner "
-                  "transform cannot see it; pass closing_over(x...), naming the captured variables, to the inner transform [TT-L01]");
+    static_assert(
+        depth_v<U> <= depth_v<T>,
+        "ttensor: a captured outer variable is stored into a local variable of the inner function's own scalar type, so the inner "
+        "transform cannot see it; pass closing_over(x...), naming the captured variables, to the inner transform [TT-L01]");
   }
 };
 /// The same of a result without derivatives, floor(x) and its like: where no level is mapped it will be a number, and converts as one.
@@ -105,7 +106,9 @@ template <class T> struct array_rule<probe<T>> {  // only the rank and the eleme
 template <class C> struct closing_over_t {
   using chain = C;
 };
-template <class... X> auto closing_over(const X&...) { return closing_over_t<join_chain_t<double, double, tree::chain_t<X>..., tree::index_chain_t<X>...>>{}; }
+template <class... X> auto closing_over(const X&...) {
+  return closing_over_t<join_chain_t<double, double, tree::chain_t<X>..., tree::index_chain_t<X>...>>{};
+}
 
 /// True for a callable that captures nothing, so that its argument types show every level. Transform objects ask their function.
 template <class F> inline constexpr bool is_captureless_v = [] {
@@ -148,11 +151,22 @@ template <class Forced> struct probed_above {  // probes that stand above the le
 };
 /// An argument with probes, random keys too: what is drawn from a mapped key is mapped.
 template <class Forced, class T> struct probed_argument { using type = tree::rebind_t<probed_above<Forced>, T>; };
-template <class Forced, class L> struct probed_argument<Forced, basic_rng<L>> { using type = basic_rng<typename probed_above<Forced>::template map<L>>; };
-template <class Forced, class T> requires tree::is_keys_v<T> struct probed_argument<Forced, std::vector<T>> { using type = std::vector<typename probed_argument<Forced, T>::type>; };
-template <class Forced, class T, std::size_t N> requires tree::is_keys_v<T> struct probed_argument<Forced, std::array<T, N>> { using type = std::array<typename probed_argument<Forced, T>::type, N>; };
-template <class Forced, class... T> struct probed_argument<Forced, std::tuple<T...>> { using type = std::tuple<typename probed_argument<Forced, T>::type...>; };
-template <class Forced, class A, class B> struct probed_argument<Forced, std::pair<A, B>> { using type = std::pair<typename probed_argument<Forced, A>::type, typename probed_argument<Forced, B>::type>; };
+template <class Forced, class L> struct probed_argument<Forced, basic_rng<L>> {
+  using type = basic_rng<typename probed_above<Forced>::template map<L>>;
+};
+template <class Forced, class T> requires tree::is_keys_v<T> struct probed_argument<Forced, std::vector<T>> {
+  using type = std::vector<typename probed_argument<Forced, T>::type>;
+};
+template <class Forced, class T, std::size_t N> requires tree::is_keys_v<T>
+struct probed_argument<Forced, std::array<T, N>> {
+  using type = std::array<typename probed_argument<Forced, T>::type, N>;
+};
+template <class Forced, class... T> struct probed_argument<Forced, std::tuple<T...>> {
+  using type = std::tuple<typename probed_argument<Forced, T>::type...>;
+};
+template <class Forced, class A, class B> struct probed_argument<Forced, std::pair<A, B>> {
+  using type = std::pair<typename probed_argument<Forced, A>::type, typename probed_argument<Forced, B>::type>;
+};
 template <class Forced> struct above {  // scalars that hold the levels named by closing_over too
   static constexpr int rank_change = 0;
   template <class S> using map = join_chain_t<elem_t<S>, Forced, S>;
@@ -161,17 +175,21 @@ template <class Forced> struct above {  // scalars that hold the levels named by
 /// The sentence for a function that does not take what a transform passes.
 template <class F, class... W> constexpr bool check_call() {
   constexpr bool callable = requires { std::declval<const F&>()(std::declval<const W&>()...); };
-  static_assert(callable, "ttensor: the function that a transform or a loop was given does not take these arguments: one parameter for each, const auto& "
-                          "(inside a transform the scalar is not double, and the key not rng), and not a mutable lambda; or its body has an error, said beside this one");
+  static_assert(
+      callable,
+      "ttensor: the function that a transform or a loop was given does not take these arguments: one parameter for each, const auto& "
+      "(inside a transform the scalar is not double, and the key not rng), and not a mutable lambda; or its body has an error, said beside this one");
   if constexpr (callable) {
-    static_assert(!std::is_void_v<decltype(std::declval<const F&>()(std::declval<const W&>()...))>, "ttensor: the function that a transform or a loop was given returns nothing");
+    static_assert(!std::is_void_v<decltype(std::declval<const F&>()(std::declval<const W&>()...))>,
+                  "ttensor: the function that a transform or a loop was given returns nothing");
     // Never called. A body whose type is declared (`-> T`) is compiled for this only, and what it captures must fit into that type.
     if (false) static_cast<void>(fake<const F&>()(fake<const W&>()...));
   }
   return callable;
 }
 template <class F, class... W> constexpr auto seen() {
-  if constexpr (check_call<F, W...>()) return std::type_identity<tree::evaluated_t<decltype(std::declval<const F&>()(std::declval<const W&>()...))>>{};
+  if constexpr (check_call<F, W...>())
+    return std::type_identity<tree::evaluated_t<decltype(std::declval<const F&>()(std::declval<const W&>()...))>>{};
 }
 /// What f gives on these arguments, looked at.
 template <class F, class... W> using seen_t = typename decltype(seen<F, W...>())::type;
@@ -180,7 +198,8 @@ template <class F, class Forced, class... A> constexpr auto captured_chain() {
     return std::type_identity<double>{};
   } else if constexpr (check_call<F, typename probed_argument<Forced, A>::type...>()) {
     using R = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const typename probed_argument<Forced, A>::type&>()...))>;
-    return std::type_identity<join_chain_t<double, double, typename strip_probe<tree::chain_t<R>>::type, typename strip_probe<tree::index_chain_t<R>>::type>>{};
+    return std::type_identity<join_chain_t<double, double, typename strip_probe<tree::chain_t<R>>::type,
+                                           typename strip_probe<tree::index_chain_t<R>>::type>>{};
   } else {
     return std::type_identity<double>{};
   }
@@ -190,9 +209,11 @@ template <class C> struct options_chain<closing_over_t<C>> { using type = C; };
 }  // namespace level_detail
 
 /// The chain of what a call meets: its arguments, mapped integers and masks among them, levels that are forced, and those that f captured.
-template <class Captured, class Forced, class... A>
-using met_chain_t = join_chain_t<double, double, typename level_detail::strip_probe<Forced>::type, tree::chain_t<A>..., Captured, typename level_detail::strip_probe<tree::index_chain_t<A>>::type...>;
-template <class F, class Forced, class... A> using captured_chain_t = typename decltype(level_detail::captured_chain<F, Forced, A...>())::type;
+template <class Captured, class Forced, class... A> using met_chain_t =
+    join_chain_t<double, double, typename level_detail::strip_probe<Forced>::type, tree::chain_t<A>..., Captured,
+                 typename level_detail::strip_probe<tree::index_chain_t<A>>::type...>;
+template <class F, class Forced, class... A> using captured_chain_t =
+    typename decltype(level_detail::captured_chain<F, Forced, A...>())::type;
 /// The chain above which a transform of f over these arguments must wrap.
 template <class F, class Forced, class... A> using base_chain_t = met_chain_t<captured_chain_t<F, Forced, A...>, Forced, A...>;
 /// True while an outer transform only looks at types: a probe among the arguments (or named by closing_over), or, when f is

@@ -21,8 +21,9 @@ TTENSOR_BODY void unlike_shapes(const leaf_names& names, const index_t* a, const
                      " differ; give it the same shape [" + names.id + "]");
 }
 TTENSOR_BODY void unlike_parts(const leaf_names& names, std::size_t a, std::size_t v) {
-  raise<shape_error>(message("[") + names.name + "] a tree with " + to_message(static_cast<index_t>(a)) + " parts has a " + names.what + " with " +
-                     to_message(static_cast<index_t>(v)) + "; give one for each part [TT-S10]");
+  raise<shape_error>(message("[") + names.name + "] a tree with " + to_message(static_cast<index_t>(a)) +
+                     " parts has a " + names.what + " with " + to_message(static_cast<index_t>(v)) +
+                     "; give one for each part [TT-S10]");
 }
 #endif
 template <class Op> inline constexpr leaf_names names_of{Op::name, Op::what, Op::id};
@@ -38,7 +39,9 @@ template <class Op, class A, class V> void require_like(const A& a, const V& v) 
       static_assert(tensor_leaf<A> == tensor_leaf<V> && (tensor_leaf<V> || scalar_leaf_type<V>),
                     "ttensor: a tangent or cotangent has another structure than its argument or result");
       static_assert(rank_v<A> == rank_v<V>, "ttensor: a tangent or cotangent has another rank than its argument or result");
-      static_assert(same_element<A, V>(), "ttensor: a tangent or cotangent has another element type than its argument or result; convert it with to<T>(x)");
+      static_assert(
+          same_element<A, V>(),
+          "ttensor: a tangent or cotangent has another element type than its argument or result; convert it with to<T>(x)");
       if constexpr (tensor_leaf<A> && tensor_leaf<V>)
         if (const auto e = a.shape(), d = v.shape(); !(e == d)) unlike_shapes(names_of<Op>, e.v, d.v, rank_v<A>);
     }
@@ -49,7 +52,10 @@ template <class Op, class A, class V> void require_like(const A& a, const V& v) 
       else return false;
     }();
     static_assert(fits, "ttensor: a tangent or cotangent has another structure than its argument or result");
-    if constexpr (fits) [&]<std::size_t... I>(std::index_sequence<I...>) { (require_like<Op>(std::get<I>(a), std::get<I>(v)), ...); }(std::make_index_sequence<n>{});
+    if constexpr (fits)
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (require_like<Op>(std::get<I>(a), std::get<I>(v)), ...);
+      }(std::make_index_sequence<n>{});
   } else if constexpr (is_container_v<A>) {
     static_assert(is_container_v<V>, "ttensor: a tangent or cotangent has another structure than its argument or result");
     if constexpr (requires { a.has_value(); }) {
@@ -62,7 +68,10 @@ template <class Op, class A, class V> void require_like(const A& a, const V& v) 
   } else if constexpr (is_aggregate_tree_v<A>) {
     constexpr bool fits = std::is_same_v<rebind_t<lift_to<double>, A>, rebind_t<lift_to<double>, V>>;
     static_assert(fits, "ttensor: a tangent or cotangent has another structure than its argument or result");
-    if constexpr (fits) [&]<int... I>(std::integer_sequence<int, I...>) { (require_like_field<Op, A, I>(a, v), ...); }(std::make_integer_sequence<int, field_count<A>()>{});
+    if constexpr (fits)
+      [&]<int... I>(std::integer_sequence<int, I...>) {
+        (require_like_field<Op, A, I>(a, v), ...);
+      }(std::make_integer_sequence<int, field_count<A>()>{});
   }
 }
 

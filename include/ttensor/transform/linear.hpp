@@ -90,10 +90,15 @@ template <class C, class Map, class... V> auto apply_to(const Map& f, const V&..
   } else if constexpr (has_derivative) {
     using B = parts::below_t<T>;
     using Y = tree::rebind_t<tree::lift_to<B>, Like>;
-    const auto value = [&] { return tree::lift<Y>(std::apply([&](const auto&... x) { return apply_to<C>(f, x...); }, custom_detail::values<L>(v...))); };
+    const auto value = [&] {
+      return tree::lift<Y>(
+          std::apply([&](const auto&... x) { return apply_to<C>(f, x...); }, custom_detail::values<L>(v...)));
+    };
     if constexpr (is_dual_v<L>) {
       return custom_detail::joined<T, custom_detail::tangents_of<L>, Y>([&](int k) {
-        return std::pair<Y, Y>{value(), tree::lift<Y>(apply_to<C>(f, tree::map<parts::below_tree_t<L, V>>(parts::tangent_of_level<L>{k}, v)...))};
+        return std::pair<Y, Y>{
+            value(),
+            tree::lift<Y>(apply_to<C>(f, tree::map<parts::below_tree_t<L, V>>(parts::tangent_of_level<L>{k}, v)...))};
       });
     } else {
       using Pull = transposed<C, Map>;

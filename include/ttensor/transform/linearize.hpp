@@ -90,7 +90,9 @@ template <class C, class F, class... A> class tangent_map {
     m_->r.emplace(record_on(m_->first, [&] { return tree::evaluate_all(ttensor::spread(f, *m_->w)); }));
     tree::for_each(reverse_detail::check_leaf<B>{m_->first}, *m_->r);
     first.close();
-    if constexpr (Strict) ttensor::spread([&](const auto&... x) { reverse_detail::require_dependence("linearize", m_->first, *m_->r, x...); }, *m_->w);
+    if constexpr (Strict)
+      ttensor::spread(
+          [&](const auto&... x) { reverse_detail::require_dependence("linearize", m_->first, *m_->r, x...); }, *m_->w);
     m_->y.emplace(tree::map<Y>(reverse_detail::strip_leaf{}, tree::map<Ct>(reverse_detail::strip_leaf{}, *m_->r)));
     m_->ct.emplace(tree::map<Ct>(linearize_detail::cotangent_leaf<C>{m_->second}, *m_->y));
     tree::for_each(reverse_detail::seed_leaf{m_->first}, *m_->r, *m_->ct);
@@ -167,6 +169,8 @@ template <class F, class... X> auto linearize(const F& f, const X&... options_x)
 
 /// The transpose of a linear function: linear_transpose(f, x...)(ct) = A^T ct where f(x) = A x; a tuple when there are several
 /// arguments. x... give the shapes; that f is linear is not checked (else: the transpose of its derivative at x). Of complex numbers: the conjugate transpose.
-template <class F, class... X> auto linear_transpose(const F& f, const X&... options_x) { return vjp(f, options::of_transpose{}, options_x...).pull; }
+template <class F, class... X> auto linear_transpose(const F& f, const X&... options_x) {
+  return vjp(f, options::of_transpose{}, options_x...).pull;
+}
 
 TTENSOR_END

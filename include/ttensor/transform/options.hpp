@@ -49,18 +49,24 @@ template <> inline constexpr bool is_option_v<chunk_size> = true;
 template <class C> inline constexpr bool is_option_v<closing_over_t<C>> = true;
 /// After the callable stand options and nothing else.
 template <class... O> constexpr void check() {
-  static_assert((is_option_v<O> && ...), "ttensor: what follows the function here must be an option (has_aux, strict, allow_int, holomorphic, "
-                                         "chunk_size{n}, closing_over(x...), in vmap also in_axes, out_axes); arguments go into the second call");
+  static_assert(
+      (is_option_v<O> && ...),
+      "ttensor: what follows the function here must be an option (has_aux, strict, allow_int, holomorphic, "
+      "chunk_size{n}, closing_over(x...), in vmap also in_axes, out_axes); arguments go into the second call");
 }
 /// Of a transform that has no auxiliary part.
 template <class... O> constexpr void refuse_aux() {
-  static_assert((!std::is_same_v<O, has_aux_t> && ...), "ttensor: has_aux is for grad, value_and_grad, vjp and per_sample_grad; here return the auxiliary part beside the value, "
-                                                        "or compute it outside");
+  static_assert(
+      (!std::is_same_v<O, has_aux_t> && ...),
+      "ttensor: has_aux is for grad, value_and_grad, vjp and per_sample_grad; here return the auxiliary part beside the value, "
+      "or compute it outside");
 }
 template <class Want, class... O> inline constexpr bool has = (std::is_same_v<Want, O> || ...);
 /// Of a transform whose complex derivatives need no promise.
 template <class... O> constexpr void refuse_holomorphic() {
-  static_assert(!has<holomorphic_t, O...>, "ttensor: holomorphic is for grad and Jacobians; jvp, vjp, linearize and laplacian need no promise, and vmap has no derivative: drop it");
+  static_assert(
+      !has<holomorphic_t, O...>,
+      "ttensor: holomorphic is for grad and Jacobians; jvp, vjp, linearize and laplacian need no promise, and vmap has no derivative: drop it");
 }
 /// What chunk_size says, without it everything.
 template <class... O> index_t at_once(const O&... o) {
@@ -73,7 +79,9 @@ template <class... A> auto list_of(const A&...) {
     if constexpr (is_option_v<T>) return std::tuple<std::type_identity<T>>{};
     else return std::tuple<>{};
   };
-  return []<class... O>(const std::tuple<std::type_identity<O>...>&) { return type_list<O...>{}; }(std::tuple_cat(one(std::type_identity<A>{})...));
+  return []<class... O>(const std::tuple<std::type_identity<O>...>&) {
+    return type_list<O...>{};
+  }(std::tuple_cat(one(std::type_identity<A>{})...));
 }
 /// g(type_list of the options among `a`, everything else in order).
 template <class G, class... A> auto apart(G&& g, const A&... a) {
@@ -86,7 +94,9 @@ template <class G, class... A> auto apart(G&& g, const A&... a) {
 /// The same of a transform that takes a point and a direction there.
 template <class G, class... A> auto point_and_direction(G&& g, const A&... a) {
   constexpr int n = (0 + ... + !is_option_v<A>);
-  static_assert(n == 2, "ttensor: jvp(f, x, v), hvp(f, x, v) and vhp(f, x, v) take the point x and the vector v, shaped as x, in the call that takes f (tuples of them where f has several arguments)");
+  static_assert(
+      n == 2,
+      "ttensor: jvp(f, x, v), hvp(f, x, v) and vhp(f, x, v) take the point x and the vector v, shaped as x, in the call that takes f (tuples of them where f has several arguments)");
   if constexpr (n == 2) return apart(static_cast<G&&>(g), a...);
 }
 template <class... O> using forced_chain = join_chain_t<double, double, typename level_detail::options_chain<O>::type...>;
@@ -110,8 +120,9 @@ namespace tree {
 /// First and second part of what a function with auxiliary output returns: a pair, a tuple or an aggregate of two.
 template <int I, class T> decltype(auto) part(T& t) {
   using P = std::remove_const_t<T>;
-  static_assert(requires { std::tuple_size<P>::value; } || std::is_aggregate_v<P>,
-                "ttensor: with has_aux the function returns two things, std::pair{value, auxiliary}; this one returns one: leave has_aux out");
+  static_assert(
+      requires { std::tuple_size<P>::value; } || std::is_aggregate_v<P>,
+      "ttensor: with has_aux the function returns two things, std::pair{value, auxiliary}; this one returns one: leave has_aux out");
   if constexpr (requires { std::tuple_size<P>::value; }) return (std::get<static_cast<std::size_t>(I)>(t));
   else if constexpr (std::is_aggregate_v<P>) return (field<I>(t));
   else return (t);
@@ -124,12 +135,18 @@ template <class V, class G, class A> inline constexpr bool is_record_v<value_gra
 
 template <class T> struct leaf_count { static constexpr int value = is_differentiable_leaf_v<T> ? 1 : 0; };
 template <class... T> struct leaf_count<std::tuple<T...>> { static constexpr int value = (leaf_count<T>::value + ... + 0); };
-template <class A, class B> struct leaf_count<std::pair<A, B>> { static constexpr int value = leaf_count<A>::value + leaf_count<B>::value; };
-template <class T, std::size_t N> struct leaf_count<std::array<T, N>> { static constexpr int value = static_cast<int>(N) * leaf_count<T>::value; };
+template <class A, class B> struct leaf_count<std::pair<A, B>> {
+  static constexpr int value = leaf_count<A>::value + leaf_count<B>::value;
+};
+template <class T, std::size_t N> struct leaf_count<std::array<T, N>> {
+  static constexpr int value = static_cast<int>(N) * leaf_count<T>::value;
+};
 template <class T> struct leaf_count<std::vector<T>> : leaf_count<T> {};
 template <class T> struct leaf_count<std::optional<T>> : leaf_count<T> {};
 template <class T> requires is_aggregate_tree_v<T> struct leaf_count<T> { static constexpr int value = 1; };
-template <template <class...> class R, class... P> requires is_record_v<R<P...>> struct leaf_count<R<P...>> { static constexpr int value = (leaf_count<P>::value + ... + 0); };
+template <template <class...> class R, class... P> requires is_record_v<R<P...>> struct leaf_count<R<P...>> {
+  static constexpr int value = (leaf_count<P>::value + ... + 0);
+};
 }  // namespace tree
 
 TTENSOR_END

@@ -25,7 +25,9 @@ template <class L> struct below_level {
   static constexpr int rank_change = 0;
   static constexpr bool noted_leaf = true;
   template <class S> static constexpr auto get() {
-    if constexpr (noted_v<S>) return std::type_identity<storage_scalar_t<reelem_t<typename decltype(get<reelem_t<S, double>>())::type, elem_t<S>>>>{};
+    if constexpr (noted_v<S>)
+      return std::type_identity<
+          storage_scalar_t<reelem_t<typename decltype(get<reelem_t<S, double>>())::type, elem_t<S>>>>{};
     else if constexpr (has_level_v<S, L>) return std::type_identity<below_t<S>>{};
     else return std::type_identity<S>{};
   }
@@ -37,9 +39,13 @@ template <class L, class T> using below_tree_t = tree::rebind_t<below_level<L>, 
 // ---- apart ---------------------------------------------------------------------------------------------------------------
 template <class X> const store<X>& value(const store<var<X>>& s) { return s.values(); }
 template <class T, int N> const store<T>& value(const store<dual<T, N>>& s) { return s.value_; }
-template <class T> store<batched<below_t<T>>> value(const store<batched<T>>& s) { return {value(s.inner()).value(), s.examples(), s.size()}; }
+template <class T> store<batched<below_t<T>>> value(const store<batched<T>>& s) {
+  return {value(s.inner()).value(), s.examples(), s.size()};
+}
 template <class T, int N> const store<T>& tangent(const store<dual<T, N>>& s, int k) { return s.tangent_[k]; }
-template <class T> store<batched<below_t<T>>> tangent(const store<batched<T>>& s, int k) { return {tangent(s.inner(), k).value(), s.examples(), s.size()}; }
+template <class T> store<batched<below_t<T>>> tangent(const store<batched<T>>& s, int k) {
+  return {tangent(s.inner(), k).value(), s.examples(), s.size()};
+}
 template <class X> X scalar_value(const var<X>& x) { return x.value(); }
 template <class T, int N> T scalar_value(const dual<T, N>& x) { return x.value; }
 template <class T> batched<below_t<T>> scalar_value(const batched<T>& x) { return batched<below_t<T>>(value(x.elements())); }
@@ -102,7 +108,8 @@ template <int N> struct join_leaf {
         const Y& v = *static_cast<const Y*>(tangents[i][at]);
         if constexpr (tree::tensor_leaf<Y>)
           if (!(v.shape() == y.shape()))
-            raise<shape_error>("[custom_jvp] the rule's tangent has shape " + shape::text(v.shape()) + " and its value " + shape::text(y.shape()) + " [TT-S15]");
+            raise<shape_error>("[custom_jvp] the rule's tangent has shape " + shape::text(v.shape()) +
+                               " and its value " + shape::text(y.shape()) + " [TT-S15]");
         t[i] = v.elements().value();
       }
       if constexpr (tree::tensor_leaf<Y>) return Out(join<S, N>(y.elements(), static_cast<decltype(t)&&>(t)), y.shape());

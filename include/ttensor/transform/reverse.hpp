@@ -65,7 +65,8 @@ struct seed_leaf {
     if (!y.active() || y.serial() != t.serial) return;  // a constant, or a value of an older level
     add_adjoint<X>(t, y.ref(), X(ct));
   }
-  template <class X, auto Sh, class Ct> requires(depth_v<scalar_t<Ct>> <= depth_v<X>) void operator()(const tensor<var<X>, Sh>& y, const Ct& ct) const {
+  template <class X, auto Sh, class Ct> requires(depth_v<scalar_t<Ct>> <= depth_v<X>)
+  void operator()(const tensor<var<X>, Sh>& y, const Ct& ct) const {
     if (!y.elements().slot() || y.elements().slot()->tape_serial != t.serial) return;
     const std::uint32_t id = y.elements().slot()->id;
     if constexpr (tree::tensor_leaf<Ct>) {
@@ -146,10 +147,14 @@ struct poison_leaf {
   }
 };
 [[noreturn]] inline void strict_constant(const char* op) {
-  raise<domain_error>(std::string("[") + op + "] strict: a result does not depend on any differentiated argument; mend the function, or drop strict to get zeros [TT-D05]");
+  raise<domain_error>(
+      std::string("[") + op +
+      "] strict: a result does not depend on any differentiated argument; mend the function, or drop strict to get zeros [TT-D05]");
 }
 [[noreturn]] inline void strict_unused(const char* op) {
-  raise<domain_error>(std::string("[") + op + "] strict: no result depends on a differentiated argument; leave the argument out, or drop strict to get zeros [TT-D06]");
+  raise<domain_error>(
+      std::string("[") + op +
+      "] strict: no result depends on a differentiated argument; leave the argument out, or drop strict to get zeros [TT-D06]");
 }
 template <class Y, class... X> void require_dependence(const char* op, tape& t, const Y& y, const X&... x) {
   bool constant = false, all = true;
@@ -186,10 +191,13 @@ template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
   using wrapped = typename all<std::make_integer_sequence<int, count>>::type;
   template <class T> static constexpr bool fits = tree::leaf_count<T>::value > 0;
   template <int I> using differentiated = arg<(I < 0 ? I + count : I)>;
-  template <int I> using gradient = std::conditional_t<fits<differentiated<I>>, tree::rebind_t<tree::lift_to<C>, differentiated<I>>, no_tangent>;
+  template <int I> using gradient =
+      std::conditional_t<fits<differentiated<I>>, tree::rebind_t<tree::lift_to<C>, differentiated<I>>, no_tangent>;
 
   static wrapped wrap(tape& t, const A&... a) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return wrapped{{{one<I>(t, a)}...}}; }(std::make_integer_sequence<int, count>{});
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return wrapped{{{one<I>(t, a)}...}};
+    }(std::make_integer_sequence<int, count>{});
   }
   template <int I, class T> static wrapped_t<I, T> one(tape& t, const T& a) {
     if constexpr (selected<N...>(I, count)) return tree::map<wrapped_t<I, T>>(wrap_leaf{t}, a);
@@ -217,9 +225,12 @@ template <class T> struct all_complex { static constexpr bool value = is_complex
 template <class... T> struct all_complex<std::tuple<T...>> { static constexpr bool value = (all_complex<T>::value && ...); };
 template <class Y, bool Holomorphic> constexpr bool check_scalar() {
   constexpr bool scalar = rank_v<Y> == 0 && (tree::scalar_leaf_type<Y> || array_like<Y>);
-  static_assert(scalar, "ttensor: grad wants a function with a scalar result (rank 0); take sum(...) of the result, or use jacobian, or vjp with a cotangent; "
-                "a function that returns std::pair{value, auxiliary} wants has_aux");
-  static_assert(!scalar || is_differentiable_v<elem_t<scalar_t<Y>>>, "ttensor: grad wants a real floating-point result, this one is an integer or a mask");
+  static_assert(
+      scalar,
+      "ttensor: grad wants a function with a scalar result (rank 0); take sum(...) of the result, or use jacobian, or vjp with a cotangent; "
+      "a function that returns std::pair{value, auxiliary} wants has_aux");
+  static_assert(!scalar || is_differentiable_v<elem_t<scalar_t<Y>>>,
+                "ttensor: grad wants a real floating-point result, this one is an integer or a mask");
   static_assert(Holomorphic || !is_complex_v<elem_t<scalar_t<Y>>>,
                 "ttensor: grad wants a real result; take real(...) or abs of a complex one, or pass holomorphic for the derivative f'(z)");
   static_assert(!Holomorphic || is_complex_v<elem_t<scalar_t<Y>>>, "ttensor: holomorphic promises a complex result, this one is real");
@@ -254,7 +265,10 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
       using C = base_chain_t<F, Forced, A...>;
       using K = reverse_detail::call<C, type_list<A...>, N...>;
       if constexpr (probe_captured_by_v<F, typename K::wrapped>) {
-        return looked_at<C, tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>, A...>();
+        return looked_at<C,
+                         tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(),
+                                                                    std::declval<const typename K::wrapped&>()))>,
+                         A...>();
       } else {
         tape t;
         reverse_detail::level<C> l(t);
@@ -270,7 +284,8 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
         t.sweep();
         auto g = K::gradients(t, w);
         if constexpr (complex_derivative) {
-          static_assert(reverse_detail::all_complex<decltype(g)>::value, "ttensor: holomorphic promises complex arguments; an argument of grad is real");
+          static_assert(reverse_detail::all_complex<decltype(g)>::value,
+                        "ttensor: holomorphic promises complex arguments; an argument of grad is real");
           g = tree::map<decltype(g)>(reverse_detail::conjugate_leaf{}, g);
         }
         return answer<K>(std::move(g), [&] { return y; });
@@ -281,7 +296,8 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
   template <class... A> static constexpr auto probed() {
     using P = probe_of_t<options::forced_chain<O...>, tree::chain_t<A>...>;
     return []<int... I>(std::integer_sequence<int, I...>) {
-      return level_detail::seen<F, std::conditional_t<reverse_detail::selected<N...>(I, static_cast<int>(sizeof...(A))), on_probe_t<P, A>, A>...>();
+      return level_detail::seen<F, std::conditional_t<reverse_detail::selected<N...>(I, static_cast<int>(sizeof...(A))),
+                                                      on_probe_t<P, A>, A>...>();
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
   }
   /// Asked by hessian only: whether there is a gradient, not a Jacobian.
@@ -292,8 +308,11 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
       auto scalar = []<class R>(std::type_identity<R>) { return rank_v<R> == 0 && (tree::scalar_leaf_type<R> || array_like<R>); };
       using Forced = options::forced_chain<O...>;
       if constexpr (probing_v<A..., Forced>) return scalar(probed<A...>());
-      else return scalar(std::type_identity<tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(), std::declval<const typename reverse_detail::call<
-                                                                  base_chain_t<F, Forced, A...>, type_list<A...>, N...>::wrapped&>()))>>{});
+      else
+        return scalar(
+            std::type_identity<tree::evaluated_t<decltype(ttensor::spread(
+                std::declval<const F&>(), std::declval<const typename reverse_detail::call<
+                                              base_chain_t<F, Forced, A...>, type_list<A...>, N...>::wrapped&>()))>>{});
     }
   }
   /// The types of an answer over the chain C when f gives R, while an outer transform looks at types.
@@ -307,8 +326,9 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
     constexpr int i = I < 0 ? I + static_cast<int>(sizeof...(A)) : I;
     static_assert(i >= 0 && i < static_cast<int>(sizeof...(A)), "ttensor: an argument number of grad is out of range");
     if constexpr (i >= 0 && i < static_cast<int>(sizeof...(A)) && !options::has<allow_int_t, O...>)
-      static_assert(tree::leaf_count<at_t<i, type_list<A...>>>::value > 0,
-                    "ttensor: grad with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
+      static_assert(
+          tree::leaf_count<at_t<i, type_list<A...>>>::value > 0,
+          "ttensor: grad with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
     return true;
   }
   template <class Y> static decltype(auto) main(const Y& y) {

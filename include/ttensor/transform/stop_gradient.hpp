@@ -90,8 +90,9 @@ class no_grad {
  public:
   no_grad() : before_(tapes::silent) {
     if (TTENSOR_UNLIKELY(level_detail::forward_levels != 0))
-      raise<level_error>("[no_grad] made inside forward mode (jvp, hvp, jacfwd, hessian, laplacian), which would differentiate on; take stop_gradient(x) of "
-                         "the values instead, which works in every mode, or compute them before the transform [TT-L04]");
+      raise<level_error>(
+          "[no_grad] made inside forward mode (jvp, hvp, jacfwd, hessian, laplacian), which would differentiate on; take stop_gradient(x) of "
+          "the values instead, which works in every mode, or compute them before the transform [TT-L04]");
     tapes::silence(tapes::last_serial.load());
   }
   no_grad(const no_grad&) = delete;

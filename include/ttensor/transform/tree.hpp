@@ -47,8 +47,12 @@ template <class T, class S> struct aggregate_on {
 template <template <class> class A, class S> struct aggregate_of<A<S>> : aggregate_on<A<S>, S> {
   template <class U> using on = A<U>;
 };
-template <template <class, auto...> class A, class S, auto... N> requires(sizeof...(N) > 0 && has_member_rebind<A<S, N...>, S>) struct aggregate_of<A<S, N...>> : aggregate_on<A<S, N...>, S> {};
-template <template <class...> class A, class S, class... P> requires(sizeof...(P) > 0 && has_member_rebind<A<S, P...>, S>) struct aggregate_of<A<S, P...>> : aggregate_on<A<S, P...>, S> {};
+template <template <class, auto...> class A, class S, auto... N>
+requires(sizeof...(N) > 0 && has_member_rebind<A<S, N...>, S>)
+struct aggregate_of<A<S, N...>> : aggregate_on<A<S, N...>, S> {};
+template <template <class...> class A, class S, class... P>
+requires(sizeof...(P) > 0 && has_member_rebind<A<S, P...>, S>)
+struct aggregate_of<A<S, P...>> : aggregate_on<A<S, P...>, S> {};
 template <class T> inline constexpr bool is_aggregate_tree_v = aggregate_of<std::remove_cvref_t<T>>::value;
 /// Results of transforms with several parts, each of its own type: a tree like a tuple.
 template <class T> inline constexpr bool is_record_v = false;
@@ -64,12 +68,15 @@ template <class T, std::size_t N> inline constexpr bool is_keys_v<std::array<T, 
 /// note levels.
 template <class M, class T> inline constexpr bool takes_v = [] {
   if constexpr (requires { std::remove_cvref_t<M>::every_leaf; }) return tensor_leaf<T> || scalar_leaf_type<T> || is_keys_v<T>;
-  else if constexpr (requires { std::remove_cvref_t<M>::noted_leaf; } && (tensor_leaf<T> || scalar_leaf_type<T>)) return is_differentiable_leaf_v<T> || noted_v<scalar_t<T>>;
+  else if constexpr (requires { std::remove_cvref_t<M>::noted_leaf; } && (tensor_leaf<T> || scalar_leaf_type<T>))
+    return is_differentiable_leaf_v<T> || noted_v<scalar_t<T>>;
   else return is_differentiable_leaf_v<T>;
 }();
 /// A leaf of R axes: a tensor, or the scalar itself.
 template <class S, int R> struct leaf_of_rank {
-  static_assert(R >= 0, "ttensor: vmap maps over an axis, and this argument has none; pass in_axes<none> or in_axes_tree(none) for it, a container of numbers as view(v) or tensor(v)");
+  static_assert(
+      R >= 0,
+      "ttensor: vmap maps over an axis, and this argument has none; pass in_axes<none> or in_axes_tree(none) for it, a container of numbers as view(v) or tensor(v)");
   using type = tensor<S, (R < 0 ? 0 : R)>;  // a tensor of rank -1 has errors of its own
 };
 template <class S> struct leaf_of_rank<S, 0> { using type = S; };
@@ -80,12 +87,16 @@ template <class Level, class T> constexpr bool is_or_hides() {
   if constexpr (scalar_kind<T> || array_like<T> || element_proxy<T>) return depth_v<scalar_t<T>> >= depth_v<Level>;
   else return hides_v<Level, T>;
 }
-template <class Level, template <class...> class X, class... P> requires(!is_keys_v<X<P...>>) inline constexpr bool hides_v<Level, X<P...>> = (is_or_hides<Level, std::remove_cvref_t<P>>() || ...);
-template <class Level, template <class, auto...> class X, class S, auto... N> requires(sizeof...(N) > 0) inline constexpr bool hides_v<Level, X<S, N...>> = is_or_hides<Level, S>();
+template <class Level, template <class...> class X, class... P> requires(!is_keys_v<X<P...>>)
+inline constexpr bool hides_v<Level, X<P...>> = (is_or_hides<Level, std::remove_cvref_t<P>>() || ...);
+template <class Level, template <class, auto...> class X, class S, auto... N> requires(sizeof...(N) > 0)
+inline constexpr bool hides_v<Level, X<S, N...>> = is_or_hides<Level, S>();
 template <class M, class T> constexpr bool leaves_nothing_behind() {
   if constexpr (requires { typename M::leaving; } && !scalar_kind<T> && !array_like<T>)
-    static_assert(!hides_v<typename M::leaving, T>, "ttensor: a transformed function returns something that holds its numbers or arrays and is no tree, so that their derivatives "
-                  "would be lost: return scalars, tensors, tuple, pair, array, vector or optional of them, or an aggregate whose only template parameter is its scalar. (What was captured from an outer transform only: name it in closing_over)");
+    static_assert(
+        !hides_v<typename M::leaving, T>,
+        "ttensor: a transformed function returns something that holds its numbers or arrays and is no tree, so that their derivatives "
+        "would be lost: return scalars, tensors, tuple, pair, array, vector or optional of them, or an aggregate whose only template parameter is its scalar. (What was captured from an outer transform only: name it in closing_over)");
   return true;
 }
 /// M::map<S>: the new scalar of a leaf; M::rank_change: axes added to it (arrays of aggregates: to the stack). M::leaving, where there is one:
@@ -125,22 +136,33 @@ template <class M, class T> struct rebind<M, std::optional<T>> { using type = st
 template <class M, class T> struct keys_on;
 template <class M, class L> struct keys_on<M, basic_rng<L>> { using type = basic_rng<typename M::template map<L>>; };
 template <class M, class T> struct keys_on<M, std::vector<T>> { using type = std::vector<typename keys_on<M, T>::type>; };
-template <class M, class T, std::size_t N> struct keys_on<M, std::array<T, N>> { using type = std::array<typename keys_on<M, T>::type, N>; };
+template <class M, class T, std::size_t N> struct keys_on<M, std::array<T, N>> {
+  using type = std::array<typename keys_on<M, T>::type, N>;
+};
 template <class M, class T> struct rebind_keys : keys_on<M, T> {};
-template <class M, class T> requires(M::rank_change == 1) struct rebind_keys<M, T> { using type = std::vector<typename keys_on<M, T>::type>; };
+template <class M, class T> requires(M::rank_change == 1) struct rebind_keys<M, T> {
+  using type = std::vector<typename keys_on<M, T>::type>;
+};
 template <class M, class T> requires(M::rank_change == -1) struct rebind_keys<M, T> {
-  static_assert(requires { typename T::value_type; }, "ttensor: vmap maps over an axis, and a single key has none; pass split(key, n) for a key an example, or in_axes<none>");
+  static_assert(
+      requires { typename T::value_type; },
+      "ttensor: vmap maps over an axis, and a single key has none; pass split(key, n) for a key an example, or in_axes<none>");
   using type = typename keys_on<M, typename T::value_type>::type;
 };
 template <class M, class L> requires takes_v<M, basic_rng<L>> struct rebind<M, basic_rng<L>> : rebind_keys<M, basic_rng<L>> {};
 template <class M, class T> requires takes_v<M, std::vector<T>> struct rebind<M, std::vector<T>> : rebind_keys<M, std::vector<T>> {};
-template <class M, class T, std::size_t N> requires takes_v<M, std::array<T, N>> struct rebind<M, std::array<T, N>> : rebind_keys<M, std::array<T, N>> {};
-template <class M, template <class...> class R, class... P> requires is_record_v<R<P...>> struct rebind<M, R<P...>> { using type = R<rebind_t<M, P>...>; };
+template <class M, class T, std::size_t N> requires takes_v<M, std::array<T, N>>
+struct rebind<M, std::array<T, N>> : rebind_keys<M, std::array<T, N>> {};
+template <class M, template <class...> class R, class... P> requires is_record_v<R<P...>> struct rebind<M, R<P...>> {
+  using type = R<rebind_t<M, P>...>;
+};
 template <class M, class T> requires is_aggregate_tree_v<T> struct rebind<M, T> {
   using S = typename aggregate_of<T>::scalar;
   static constexpr int axes = aggregate_of<T>::stack + M::rank_change;
-  static_assert(axes >= 0, "ttensor: the tensors of an aggregate have the ranks that its type says, so vmap can take an axis only from the stacked form, "
-                           "S<stacked<T, 1>> (what vmap and per_sample_grad return); pass in_axes<none> for this argument, or pass the stacked form");
+  static_assert(
+      axes >= 0,
+      "ttensor: the tensors of an aggregate have the ranks that its type says, so vmap can take an axis only from the stacked form, "
+      "S<stacked<T, 1>> (what vmap and per_sample_grad return); pass in_axes<none> for this argument, or pass the stacked form");
   template <class U> static constexpr auto on() {
     if constexpr (has_member_rebind<T, U>) return std::type_identity<typename T::template rebind<U>>{};
     else return std::type_identity<typename aggregate_of<T>::template on<U>>{};
@@ -163,7 +185,8 @@ struct marked_scalar {  // any rebinding that changes every leaf
 };
 template <class T, int I> using field_t = std::remove_cvref_t<decltype(field<I>(std::declval<T&>()))>;
 /// A field of an aggregate is static when its type does not change with the aggregate's scalar (`double rate`).
-template <class T, int I> inline constexpr bool is_static_field_v = is_aggregate_tree_v<T> && std::is_same_v<field_t<T, I>, field_t<rebind_t<marked_scalar, T>, I>>;
+template <class T, int I> inline constexpr bool is_static_field_v =
+    is_aggregate_tree_v<T> && std::is_same_v<field_t<T, I>, field_t<rebind_t<marked_scalar, T>, I>>;
 
 template <class T> concept takes_no_value = requires { T{}; };  // not where a field is a reference
 template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, const A& a);
@@ -195,13 +218,17 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
     }
   } else if constexpr (is_aggregate_tree_v<In> || is_record_v<In>) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
-      static_assert(!(std::is_default_constructible_v<field_t<In, I>> && ...) || takes_no_value<In>, "ttensor: an aggregate in a tree has a field that is a reference or has no implicit default constructor; make it a value that has one");
+      static_assert(
+          !(std::is_default_constructible_v<field_t<In, I>> && ...) || takes_no_value<In>,
+          "ttensor: an aggregate in a tree has a field that is a reference or has no implicit default constructor; make it a value that has one");
       return Out{map_field<In, field_t<Out, I>, I>(f, field<I>(in))...};
     }(std::make_integer_sequence<int, field_count<In>()>{});
   } else {
     constexpr bool converts = std::is_enum_v<Out> || std::is_constructible_v<Out, const In&>;  // no cast of what points
-    static_assert(converts, "ttensor: a field of an aggregate changes with its scalar and is no tree: a pointer or a function of T, a smart pointer, a span. "
-                            "Make it a tensor, a number, a tuple, pair, array, vector or optional of such");
+    static_assert(
+        converts,
+        "ttensor: a field of an aggregate changes with its scalar and is no tree: a pointer or a function of T, a smart pointer, a span. "
+        "Make it a tensor, a number, a tuple, pair, array, vector or optional of such");
     if constexpr (converts) return static_cast<Out>(in);
   }
 }
@@ -216,7 +243,9 @@ template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
   if constexpr (tensor_leaf<D> || scalar_leaf_type<D>) {
     if constexpr (is_differentiable_leaf_v<D>) f(unstacked(t), unstacked(u)...);
   } else if constexpr (requires { std::tuple_size<D>::value; }) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (for_each_element<I>(f, t, u...), ...); }(std::make_index_sequence<std::tuple_size_v<D>>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (for_each_element<I>(f, t, u...), ...);
+    }(std::make_index_sequence<std::tuple_size_v<D>>{});
   } else if constexpr (is_container_v<D>) {
     if constexpr (requires { t.has_value(); }) {
       if (t.has_value()) for_each(f, *t, *u...);
@@ -224,7 +253,9 @@ template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
       for (std::size_t i = 0; i < t.size(); ++i) for_each(f, t[i], u[i]...);
     }
   } else if constexpr (is_aggregate_tree_v<D> || is_record_v<D>) {
-    [&]<int... I>(std::integer_sequence<int, I...>) { (for_each_field<D, I>(f, t, u...), ...); }(std::make_integer_sequence<int, field_count<D>()>{});
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      (for_each_field<D, I>(f, t, u...), ...);
+    }(std::make_integer_sequence<int, field_count<D>()>{});
   }
 }
 template <std::size_t I, class F, class... T> void for_each_element(F& f, T&... t) { for_each(f, std::get<I>(t)...); }
@@ -236,16 +267,24 @@ template <class Struct, int I, class F, class... T> void for_each_field(F& f, T&
 /// Joins Of::leaf<S> of the leaves' scalars S; Of::none where there are none.
 template <class Of, class T> struct levels { using type = typename Of::none; };
 template <class Of, class T> using levels_t = typename levels<Of, std::remove_cvref_t<T>>::type;
-template <class Of, class T> requires(scalar_leaf_type<T> || array_like<T> || element_proxy<T>) struct levels<Of, T> { using type = typename decltype(Of::template leaf<scalar_t<T>>())::type; };
+template <class Of, class T> requires(scalar_leaf_type<T> || array_like<T> || element_proxy<T>) struct levels<Of, T> {
+  using type = typename decltype(Of::template leaf<scalar_t<T>>())::type;
+};
 template <class Of, class L> struct levels<Of, basic_rng<L>> { using type = typename Of::template key<L>; };
-template <class Of, class... T> struct levels<Of, std::tuple<T...>> { using type = join_chain_t<typename Of::none, typename Of::none, levels_t<Of, T>...>; };
-template <class Of, class A, class B> struct levels<Of, std::pair<A, B>> { using type = join_chain_t<typename Of::none, levels_t<Of, A>, levels_t<Of, B>>; };
+template <class Of, class... T> struct levels<Of, std::tuple<T...>> {
+  using type = join_chain_t<typename Of::none, typename Of::none, levels_t<Of, T>...>;
+};
+template <class Of, class A, class B> struct levels<Of, std::pair<A, B>> {
+  using type = join_chain_t<typename Of::none, levels_t<Of, A>, levels_t<Of, B>>;
+};
 template <class Of, class T, std::size_t N> struct levels<Of, std::array<T, N>> : levels<Of, T> {};
 template <class Of, class T> struct levels<Of, std::vector<T>> : levels<Of, T> {};
 template <class Of, class T> struct levels<Of, std::optional<T>> : levels<Of, T> {};
 template <class Of, template <class...> class R, class... P> requires is_record_v<R<P...>>
 struct levels<Of, R<P...>> { using type = join_chain_t<typename Of::none, typename Of::none, levels_t<Of, P>...>; };
-template <class Of, class T> requires is_aggregate_tree_v<T> struct levels<Of, T> { using type = typename Of::template aggregate<typename aggregate_of<T>::scalar>; };
+template <class Of, class T> requires is_aggregate_tree_v<T> struct levels<Of, T> {
+  using type = typename Of::template aggregate<typename aggregate_of<T>::scalar>;
+};
 
 /// Of what carries derivatives, and of keys: as a scalar on double.
 struct real_levels {
@@ -292,7 +331,8 @@ template <class Level> struct without {
 /// The same of what is differentiated, whatever its type. (Auxiliary output may be of any.)
 template <class Level> struct result_without : without<Level> { using leaving = Level; };
 /// True, or an error that says what of T, a result, would keep Level.
-template <class Level, class T> inline constexpr bool nothing_left_behind_v = sizeof(std::type_identity<rebind_t<result_without<Level>, T>>) != 0;
+template <class Level, class T> inline constexpr bool nothing_left_behind_v =
+    sizeof(std::type_identity<rebind_t<result_without<Level>, T>>) != 0;
 
 /// Adds N axes in front of every leaf, integers too; with N = -1 a slice along the first axis.
 template <int N> struct more_axes {
@@ -305,7 +345,9 @@ template <int N> struct more_axes {
 /// Expressions inside a result become tensors, proxies of elements numbers; everything else stays.
 template <class T> struct evaluated { using type = T; };
 template <class T> using evaluated_t = typename evaluated<std::remove_cvref_t<T>>::type;
-template <class T> requires(array_like<T> && !tensor_leaf<T>) struct evaluated<T> { using type = tensor<storage_scalar_t<scalar_t<T>>, rank_v<T>>; };
+template <class T> requires(array_like<T> && !tensor_leaf<T>) struct evaluated<T> {
+  using type = tensor<storage_scalar_t<scalar_t<T>>, rank_v<T>>;
+};
 template <class T> requires tensor_leaf<T> struct evaluated<T> { using type = unstacked_t<T>; };
 template <class T> requires element_proxy<T> struct evaluated<T> { using type = scalar_t<T>; };
 template <class... T> struct evaluated<std::tuple<T...>> { using type = std::tuple<evaluated_t<T>...>; };
@@ -314,7 +356,11 @@ template <class T, std::size_t N> struct evaluated<std::array<T, N>> { using typ
 template <class T> struct evaluated<std::vector<T>> { using type = std::vector<evaluated_t<T>>; };
 template <class T> struct evaluated<std::optional<T>> { using type = std::optional<evaluated_t<T>>; };
 /// S{x(0), x(1)} of a template aggregate is a struct of proxies, S{x * 2.0, x * 3.0} one of expressions.
-template <template <class> class A, class S> requires(std::is_aggregate_v<A<S>> && !array_like<A<S>> && (element_proxy<S> || (array_like<S> && !tensor_leaf<S>))) struct evaluated<A<S>> { using type = A<evaluated_t<S>>; };
+template <template <class> class A, class S>
+requires(std::is_aggregate_v<A<S>> && !array_like<A<S>> && (element_proxy<S> || (array_like<S> && !tensor_leaf<S>)))
+struct evaluated<A<S>> {
+  using type = A<evaluated_t<S>>;
+};
 template <class T> evaluated_t<T> evaluate_all(T&& t) {
   using D = std::remove_cvref_t<T>;
   using Out = evaluated_t<T>;
@@ -322,7 +368,9 @@ template <class T> evaluated_t<T> evaluate_all(T&& t) {
   else if constexpr (element_proxy<D>) return t.get();
   else if constexpr (array_like<D>) return Out(unstacked(t));
   else if constexpr (requires { std::tuple_size<D>::value; })
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return Out{evaluate_all(std::get<I>(static_cast<T&&>(t)))...}; }(std::make_index_sequence<std::tuple_size_v<D>>{});
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return Out{evaluate_all(std::get<I>(static_cast<T&&>(t)))...};
+    }(std::make_index_sequence<std::tuple_size_v<D>>{});
   else if constexpr (requires { t.has_value(); }) return t.has_value() ? Out(evaluate_all(*t)) : Out();
   else if constexpr (is_container_v<D>) {
     Out out;
@@ -330,8 +378,10 @@ template <class T> evaluated_t<T> evaluate_all(T&& t) {
     for (const auto& x : t) out.push_back(evaluate_all(x));
     return out;
   } else
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return Out{evaluate_all(field<I, const D, static_cast<int>(sizeof...(I))>(t))...}; }(
-        std::make_integer_sequence<int, field_count<Out>()>{});  // expressions cannot be made from nothing, so theirs cannot be counted
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return Out{evaluate_all(field<I, const D, static_cast<int>(sizeof...(I))>(t))...};
+    }(std::make_integer_sequence<
+               int, field_count<Out>()>{});  // expressions cannot be made from nothing, so theirs cannot be counted
 }
 /// The same of an argument, which is not copied when it is evaluated already.
 template <class T> decltype(auto) as_evaluated(const T& t) {

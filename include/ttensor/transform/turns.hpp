@@ -14,7 +14,8 @@ class turns {
    public:
     explicit turn(turns& t) : t_(t) {
       if (t.whose_.load(mem::order::relaxed) == __builtin_addressof(mem::this_thread))
-        raise<level_error>("[vjp] a pullback or linear map is applied inside its own backward pass, which has one recording; make another one there [TT-L05]");
+        raise<level_error>(
+            "[vjp] a pullback or linear map is applied inside its own backward pass, which has one recording; make another one there [TT-L05]");
       t.lock_.lock();
       t.whose_.store(__builtin_addressof(mem::this_thread), mem::order::relaxed);
     }

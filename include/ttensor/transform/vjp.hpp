@@ -16,11 +16,16 @@ template <class Y, class P, class X> struct vjp_result_aux {
 };
 namespace vjp_detail {
 template <class... O> struct names {
-  static constexpr const char *name = options::has<options::of_vhp, O...> ? "vhp" : options::has<options::of_transpose, O...> ? "linear_transpose" : options::has<options::of_jacobian, O...> ? "jacobian" : "vjp",
+  static constexpr const char *name = options::has<options::of_vhp, O...>         ? "vhp"
+                                      : options::has<options::of_transpose, O...> ? "linear_transpose"
+                                      : options::has<options::of_jacobian, O...>  ? "jacobian"
+                                                                                  : "vjp",
                               *what = options::has<options::of_vhp, O...> ? "vector" : "cotangent", *id = "TT-S08";
 };
 template <class F> constexpr bool copies() {
-  static_assert(std::is_copy_constructible_v<F>, "ttensor: vjp, hvp and vhp keep a copy of the function, and this one can only be moved; pass [&f](const auto&... x) { return f(x...); } while f lives");
+  static_assert(
+      std::is_copy_constructible_v<F>,
+      "ttensor: vjp, hvp and vhp keep a copy of the function, and this one can only be moved; pass [&f](const auto&... x) { return f(x...); } while f lives");
   return true;
 }
 template <class P, class... A> auto looked_at_gradient() {
@@ -53,7 +58,11 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
     tree::for_each(reverse_detail::check_leaf<C>{*tape_}, *y_);
     l.close();
     if constexpr (options::has<strict_t, O...>)
-      ttensor::spread([&](const auto&... x) { reverse_detail::require_dependence(vjp_detail::names<O...>::name, *tape_, result(), x...); }, *tape_->w);
+      ttensor::spread(
+          [&](const auto&... x) {
+            reverse_detail::require_dependence(vjp_detail::names<O...>::name, *tape_, result(), x...);
+          },
+          *tape_->w);
   }
   auto value() const {
     static_assert(tree::nothing_left_behind_v<var<C>, std::remove_cvref_t<decltype(result())>>);
@@ -67,7 +76,11 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
     if constexpr (probing_v<T>) {
       return vjp_detail::looked_at_gradient<probe_of_t<C, T>, A...>();
     } else if constexpr (depth_v<T> > depth_v<C>) {
-      return std::apply([&](const auto&... a) { return pullback<join_chain_t<double, C, T>, F, type_list<O...>, A...>(tape_->f, a...)(ct); }, a_);
+      return std::apply(
+          [&](const auto&... a) {
+            return pullback<join_chain_t<double, C, T>, F, type_list<O...>, A...>(tape_->f, a...)(ct);
+          },
+          a_);
     } else {
       static_assert(std::is_same_v<reelem_t<join_chain_t<double, C, T>, double>, reelem_t<C, double>>);  // T may be of another transform: refused there
       tree::require_like<vjp_detail::names<O...>>(result(), ct);
@@ -81,7 +94,9 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
 
  private:
   decltype(auto) result() const { return vjp_detail::main<has_auxiliary>(*y_); }
-  template <class Y> static auto stripped(const Y& y) { return tree::map<tree::rebind_t<tree::without<var<C>>, Y>>(reverse_detail::strip_leaf{}, y); }
+  template <class Y> static auto stripped(const Y& y) {
+    return tree::map<tree::rebind_t<tree::without<var<C>>, Y>>(reverse_detail::strip_leaf{}, y);
+  }
   std::tuple<A...> a_;
   struct shared_tape : tape {  // by copies of the pullback
     F f;  // here, since what f checkpoints may refer to what it captures and to its arguments: they stay where they were recorded
@@ -116,8 +131,9 @@ template <bool Aux, class C, class R, class... A> auto looked_at() {  // the typ
 template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
   static_assert(copies<F>());
   static_assert(sizeof...(A) > 0, "ttensor: vjp needs at least one argument, in the call that takes f: vjp(f, x...)");
-  static_assert(options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
-                "ttensor: vjp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
+  static_assert(
+      options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
+      "ttensor: vjp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
   using Forced = options::forced_chain<O...>;
   constexpr bool aux = options::has<has_aux_t, O...>;
   if constexpr (probing_v<A..., Forced>) {
@@ -156,9 +172,12 @@ template <class F, class... X> auto vjp(const F& f, const X&... options_x) {
 namespace vjp_detail {
 /// f's gradient with respect to all that x has, and whether x is a list of arguments, as in jvp.
 template <class F, class X> inline constexpr bool takes_list = false;
-template <class F, class... T> inline constexpr bool takes_list<F, std::tuple<T...>> = sizeof...(T) > 1 && forward_detail::is_list_of_arguments<F, std::tuple<T...>>;
+template <class F, class... T> inline constexpr bool takes_list<F, std::tuple<T...>> =
+    sizeof...(T) > 1 && forward_detail::is_list_of_arguments<F, std::tuple<T...>>;
 template <class... O, class F, class... T> auto gradients(const F& f, const std::tuple<T...>&) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) { return grad<I...>(f, O{}...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return grad<I...>(f, O{}...);
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
 }
 }  // namespace vjp_detail
 
@@ -169,7 +188,8 @@ template <class F, class... X> auto hvp(const F& f, const X&... x_v_options) {
     options::refuse_aux<O...>();
     const auto a = tree::evaluate_all(x);
     const auto t = tree::evaluate_all(v);
-    if constexpr (vjp_detail::takes_list<F, std::remove_cvref_t<decltype(a)>>) return forward_detail::checked<options::of_hvp, O...>(vjp_detail::gradients<O...>(f, a), a, t).y_dot;
+    if constexpr (vjp_detail::takes_list<F, std::remove_cvref_t<decltype(a)>>)
+      return forward_detail::checked<options::of_hvp, O...>(vjp_detail::gradients<O...>(f, a), a, t).y_dot;
     else return forward_detail::of_one<options::of_hvp, O...>(grad(f, O{}...), a, t).y_dot;
   }, x_v_options...);
 }
@@ -179,7 +199,11 @@ template <class F, class... X> auto vhp(const F& f, const X&... x_v_options) {
     static_assert(vjp_detail::copies<F>());
     options::refuse_aux<O...>();
     if constexpr (vjp_detail::takes_list<F, std::remove_cvref_t<decltype(x)>>)
-      return std::apply([&](const auto&... a) { return vjp(vjp_detail::gradients<O...>(f, x), options::of_vhp{}, O{}..., a...).pull(v); }, x);
+      return std::apply(
+          [&](const auto&... a) {
+            return vjp(vjp_detail::gradients<O...>(f, x), options::of_vhp{}, O{}..., a...).pull(v);
+          },
+          x);
     else
       return vjp(grad(f, O{}...), options::of_vhp{}, O{}..., x).pull(v);
   }, x_v_options...);

@@ -26,7 +26,8 @@ constexpr auto mapped_parts(std::type_identity<L<P...>>, std::integer_sequence<i
 }
 template <class M, class Ax, class T> constexpr auto mapped_type() {
   if constexpr (std::is_same_v<Ax, none_t>) return std::type_identity<T>{};
-  else if constexpr (is_axis_v<Ax> || tree::is_aggregate_tree_v<T> || !requires { std::tuple_size<T>::value; }) return std::type_identity<tree::rebind_t<M, T>>{};
+  else if constexpr (is_axis_v<Ax> || tree::is_aggregate_tree_v<T> || !requires { std::tuple_size<T>::value; })
+    return std::type_identity<tree::rebind_t<M, T>>{};
   else if constexpr (requires { typename T::value_type; }) return std::type_identity<tree::rebind_t<M, T>>{};  // std::array
   else return mapped_parts<M, Ax>(std::type_identity<T>{}, std::make_integer_sequence<int, static_cast<int>(std::tuple_size_v<T>)>{});
 }
@@ -40,7 +41,9 @@ template <class Ax, class A> using axis_if_any_t = std::conditional_t<lacks_axis
 
 template <class Level, class S> constexpr bool at_level() {
   if constexpr (std::is_void_v<Level>) return false;
-  else return std::is_same_v<reelem_t<S, double>, Level> || (!is_differentiable_v<elem_t<S>> && batch_levels_v<S> == batch_levels_v<Level> && is_batched_v<S>);
+  else
+    return std::is_same_v<reelem_t<S, double>, Level> ||
+           (!is_differentiable_v<elem_t<S>> && batch_levels_v<S> == batch_levels_v<Level> && is_batched_v<S>);
 }
 /// A result outside: one axis more (as it is with out_axes<none>), without the level.
 template <class Level, int Axis> struct outside {
@@ -115,7 +118,9 @@ template <class Ax, class Struct, int I, class Out> Out split_field(chunk& part,
   if constexpr (tree::is_static_field_v<Struct, I>) {
     return tree::field<I>(x);
   } else {
-    static_assert(!std::is_same_v<Entry, none_t>, "ttensor: the tensors of an aggregate share one scalar, so vmap maps all of them or none; give an axis for each");
+    static_assert(
+        !std::is_same_v<Entry, none_t>,
+        "ttensor: the tensors of an aggregate share one scalar, so vmap maps all of them or none; give an axis for each");
     return split<Entry, Out>(part, tree::field<I>(x));
   }
 }
@@ -128,9 +133,12 @@ template <class Ax, class Out, class T> Out split(chunk& part, const T& x) {
     return [&]<int... I>(std::integer_sequence<int, I...>) { return Out{split_field<Ax, T, I, tree::field_t<Out, I>>(part, x)...}; }(
         std::make_integer_sequence<int, tree::field_count<T>()>{});
   } else {
-    static_assert(requires { std::tuple_size<T>::value; }, "ttensor: the axes of vmap are a tree where the argument has no parts; give axis<n> or none for it");
+    static_assert(
+        requires { std::tuple_size<T>::value; },
+        "ttensor: the axes of vmap are a tree where the argument has no parts; give axis<n> or none for it");
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return Out{split<entry_t<Ax, static_cast<int>(I), static_cast<int>(sizeof...(I))>, std::tuple_element_t<I, Out>>(part, std::get<I>(x))...};
+      return Out{split<entry_t<Ax, static_cast<int>(I), static_cast<int>(sizeof...(I))>, std::tuple_element_t<I, Out>>(
+          part, std::get<I>(x))...};
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   }
 }
@@ -170,8 +178,9 @@ template <class Level, int Axis> struct join_leaf {
       return y;
     } else {
       if (y.elements().mapped())
-        raise<axis_error>("[vmap] out_axes<none> wants results that are the same for every example, and one is mapped over " + to_message(examples) +
-                          " examples; give it an axis [TT-A03]");
+        raise<axis_error>(
+            "[vmap] out_axes<none> wants results that are the same for every example, and one is mapped over " +
+            to_message(examples) + " examples; give it an axis [TT-A03]");
       if constexpr (tree::tensor_leaf<Y>) return Out(y.elements().inner().value(), y.shape());
       else return y.elements().inner().get(0);
     }
@@ -207,7 +216,9 @@ template <int Axis> struct fill_room {
   const std::vector<void*>& at;
   std::size_t& k;
   template <class Y> Y operator()(const Y& y, std::type_identity<Y>) const {
-    if (k == at.size()) raise<shape_error>("[vmap] two chunks of examples give trees with different numbers of parts; leave chunk_size out [TT-S31]");
+    if (k == at.size())
+      raise<shape_error>(
+          "[vmap] two chunks of examples give trees with different numbers of parts; leave chunk_size out [TT-S31]");
     Y& all = *static_cast<Y*>(at[k++]);
     if constexpr (tree::is_keys_v<Y>) {
       all.insert(all.end(), y.begin(), y.begin() + part.count());
@@ -219,7 +230,9 @@ template <int Axis> struct fill_room {
       to.extent[a] = part.count();
       for (int d = 0; d < rank_v<Y>; ++d)
         if (d != a && to.extent[d] != all.shape()[d])
-          raise<shape_error>("[vmap] two chunks of examples give results of different shapes, " + shape::text(all.shape()) + " and " + shape::text(y.shape()) + "; leave chunk_size out [TT-S29]");
+          raise<shape_error>("[vmap] two chunks of examples give results of different shapes, " +
+                             shape::text(all.shape()) + " and " + shape::text(y.shape()) +
+                             "; leave chunk_size out [TT-S29]");
       auto from = y.as_leaf();
       from.map.extent[a] = part.count();
       statement_rule<scalar_t<Y>>::assign_region(all.elements(), to, expr::operand<elem_t<scalar_t<Y>>>(from));
@@ -253,25 +266,35 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
   static constexpr bool ttensor_captureless = is_captureless_v<F>;
   F f;
   index_t most = std::numeric_limits<index_t>::max();  // examples at once
-  template <class... T> auto operator()(const T&... a) const { return run(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{}, tree::evaluate_all(a)...); }
+  template <class... T> auto operator()(const T&... a) const {
+    return run(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{}, tree::evaluate_all(a)...);
+  }
 
  private:
   using in = typename vmap_detail::in_of<O...>::type;
   static constexpr int out = vmap_detail::out_of<O...>;
   template <int... I, class... A> auto run(std::integer_sequence<int, I...>, const A&... a) const {
     constexpr int count = static_cast<int>(sizeof...(A));
-    static_assert((vmap_detail::maps_v<vmap_detail::entry_t<in, I, count>> || ...), "ttensor: vmap needs at least one mapped argument; in_axes are all none");
+    static_assert((vmap_detail::maps_v<vmap_detail::entry_t<in, I, count>> || ...),
+                  "ttensor: vmap needs at least one mapped argument; in_axes are all none");
     constexpr bool fits = !(vmap_detail::lacks_axis<vmap_detail::entry_t<in, I, count>, A>() || ...);
-    static_assert(fits, "ttensor: vmap maps over an axis, and this argument has none; pass in_axes<none> or in_axes_tree(none) for it, a container of numbers as view(v) or tensor(v)");
+    static_assert(
+        fits,
+        "ttensor: vmap maps over an axis, and this argument has none; pass in_axes<none> or in_axes_tree(none) for it, a container of numbers as view(v) or tensor(v)");
     using Forced = options::forced_chain<O...>;
     if constexpr (!fits) {  // as if it had been none, so that nothing follows the sentence
-      return vmap_function<F, type_list<in_axes_tree_t<vmap_detail::axis_if_any_t<vmap_detail::entry_t<in, I, count>, A>...>, out_axes_t<out>>>{f}(a...);
+      return vmap_function<
+          F, type_list<in_axes_tree_t<vmap_detail::axis_if_any_t<vmap_detail::entry_t<in, I, count>, A>...>,
+                       out_axes_t<out>>>{f}(a...);
     } else if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
       using R = level_detail::seen_t<F, probed_arg_t<P, vmap_detail::entry_t<in, I, count>, A>...>;
       return level_detail::fake<tree::rebind_t<vmap_detail::outside<void, out>, on_probe_t<probe_of_t<P, tree::chain_t<R>>, R>>>();
     } else {
-      using C = met_chain_t<captured_chain_t<F, Forced, vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>, Forced, A...>;
+      using C = met_chain_t<
+          captured_chain_t<F, Forced,
+                           vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>,
+          Forced, A...>;
       using W = std::tuple<vmap_detail::mapped_t<vmap_detail::inside<C>, vmap_detail::entry_t<in, I, count>, A>...>;
       // Under a captured dual the level that f will really see may be a tape, and a custom_vjp in f refuses mapped duals: then plain slices look for probes.
       constexpr bool plain = is_dual_v<parts::newest_t<C>>;
@@ -285,12 +308,16 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
         const level_calls::running call;
         auto some = [&] {
           W w{vmap_detail::split<vmap_detail::entry_t<in, I, count>, std::tuple_element_t<I, W>>(part, a)...};
-          if (part.examples < 0) raise<shape_error>(message("[") + part.op + "] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
+          if (part.examples < 0)
+            raise<shape_error>(
+                message("[") + part.op +
+                "] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
           std::apply([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<batched<C>>}, x), ...); }, w);
           const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
           tree::for_each(level_detail::returned{call, level_calls::name<batched<C>>}, y);
           using M = vmap_detail::outside<batched<C>, out>;
-          return tree::map<tree::rebind_t<M, std::remove_cvref_t<decltype(y)>>>(vmap_detail::join_leaf<batched<C>, out>{out == none ? part.examples : part.width()}, y);
+          return tree::map<tree::rebind_t<M, std::remove_cvref_t<decltype(y)>>>(
+              vmap_detail::join_leaf<batched<C>, out>{out == none ? part.examples : part.width()}, y);
         };
         auto y = some();
         if constexpr (options::has<chunk_size, O...>)
@@ -315,10 +342,12 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
 /// Throws    shape_error [TT-S05, TT-S17]: mapped sizes differ, nothing to map; axis_error [TT-A01, TT-A03]: out_axes<none> on a mapped result
 /// Source    JAX, jax.vmap
 template <class F, class... O> auto vmap(F f, O... o) {
-  static_assert(((options::is_option_v<O> || vmap_detail::is_axes_v<O>) && ...), "ttensor: what follows the function here must be in_axes<...>, "
+  static_assert(((options::is_option_v<O> || vmap_detail::is_axes_v<O>) && ...),
+                "ttensor: what follows the function here must be in_axes<...>, "
                 "in_axes_tree(...), out_axes<n> or an option; arguments go into the second call");
   static_assert(!options::has<has_aux_t, O...>, "ttensor: vmap maps everything that f returns, an auxiliary part too; leave has_aux out");
-  static_assert(!options::has<strict_t, O...>, "ttensor: strict asks for derivatives; give it to the transform inside: vmap(grad(f, strict))");
+  static_assert(!options::has<strict_t, O...>,
+                "ttensor: strict asks for derivatives; give it to the transform inside: vmap(grad(f, strict))");
   options::refuse_holomorphic<O...>();
   return vmap_function<F, type_list<O...>>{static_cast<F&&>(f), options::at_once(o...)};
 }

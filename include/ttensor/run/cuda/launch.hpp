@@ -60,7 +60,8 @@ template <class E, class C, int R, class... T> void backward(const E& e, const d
   device::require();
   const auto expr = as_expression(e);
   if (!(ct.shape() == expr.shape()))
-    raise<shape_error>("[backward] the cotangent has shape " + shape::text(ct.shape()) + ", the expression " + shape::text(expr.shape()) + "; give it the shape of the expression [TT-S28]");
+    raise<shape_error>("[backward] the cotangent has shape " + shape::text(ct.shape()) + ", the expression " +
+                       shape::text(expr.shape()) + "; give it the shape of the expression [TT-S28]");
   run::device_backward(gpu::on_stream{}, expr, ct.data(), g...);
 }
 

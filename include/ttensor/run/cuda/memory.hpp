@@ -58,7 +58,8 @@ template <class T, int R> class device_array {
 
   device_array() = default;
   explicit device_array(const dims<R>& e) : extent_(e), memory_(shape::size(e), nullptr) { device::require(); }
-  template <class... I> requires(sizeof...(I) == R && R > 0) explicit device_array(I... n) : device_array(dims<R>{{static_cast<index_t>(n)...}}) {}
+  template <class... I> requires(sizeof...(I) == R && R > 0)
+  explicit device_array(I... n) : device_array(dims<R>{{static_cast<index_t>(n)...}}) {}
   /// From a host array (anything with shape() and data(): a tensor).
   template <class A> requires requires(const A& a) { { a.data() } -> std::convertible_to<const T*>; a.shape(); }
   explicit device_array(const A& a) : device_array(a.shape()) { copy_from(a.data()); }

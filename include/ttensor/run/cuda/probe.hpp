@@ -40,8 +40,8 @@ inline status probe_now() noexcept {
     static_cast<void>(cudaRuntimeGetVersion(&built));
     if (driver == 0) return because("no NVIDIA driver on this machine");
     if (e == cudaErrorInsufficientDriver)
-      std::snprintf(s.text, sizeof s.text, "the NVIDIA driver supports CUDA %d.%d, this program was built with %d.%d", driver / 1000, driver % 1000 / 10,
-                    built / 1000, built % 1000 / 10);
+      std::snprintf(s.text, sizeof s.text, "the NVIDIA driver supports CUDA %d.%d, this program was built with %d.%d",
+                    driver / 1000, driver % 1000 / 10, built / 1000, built % 1000 / 10);
     else if (e == cudaSuccess || e == cudaErrorNoDevice) return because("no NVIDIA device on this machine");
     else std::snprintf(s.text, sizeof s.text, "%s: %s", cudaGetErrorName(e), cudaGetErrorString(e));
     return s;
@@ -69,7 +69,8 @@ struct device {
   static const char* why() { return gpu::reason(gpu::probe()); }
   /// device_error with the reason when there is none: for code that asks for the device explicitly.
   static void require() {
-    if (TTENSOR_UNLIKELY(!available())) raise<device_error>(message("[device] no usable device: ") + why() + "; run on the host instead [TT-G01]");
+    if (TTENSOR_UNLIKELY(!available()))
+      raise<device_error>(message("[device] no usable device: ") + why() + "; run on the host instead [TT-G01]");
   }
   /// Waits for everything launched so far; device_error when any of it failed.
   static void synchronize() {

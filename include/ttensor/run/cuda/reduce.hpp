@@ -21,12 +21,14 @@ template <class Red, class A> __device__ A block_fold(A a, A* room) {
   return a;
 }
 /// out = fold of all threads of f (a reduce_body). partial: one a block; ticket: 0 before, 0 after.
-template <class Red, class F, class T>
-__global__ void __launch_bounds__(block_threads) reduce_once(const __grid_constant__ F f, T* out, typename F::result* partial, unsigned* ticket) {
+template <class Red, class F, class T> __global__ void __launch_bounds__(block_threads)
+    reduce_once(const __grid_constant__ F f, T* out, typename F::result* partial, unsigned* ticket) {
   using A = typename F::result;
   __shared__ A room[block_threads / 32];
   __shared__ bool last;
-  const A a = block_fold<Red>(f.fold(static_cast<index_t>(blockIdx.x) * block_threads + threadIdx.x, static_cast<index_t>(gridDim.x) * block_threads), room);
+  const A a = block_fold<Red>(f.fold(static_cast<index_t>(blockIdx.x) * block_threads + threadIdx.x,
+                                     static_cast<index_t>(gridDim.x) * block_threads),
+                              room);
   if (threadIdx.x == 0) {
     partial[blockIdx.x] = a;
     __threadfence();  // the partial is visible before the ticket counts it
@@ -83,7 +85,13 @@ template <class T, class E> void sum_rows(T* out, const E& e, const on_stream& x
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     using plane = run::strided_plane<T, 2, I>;
     using body = run::reduce_axes_body<program_of<E>, sum_op, A, 1, 1, I, plane, typename K::template grid<2, I>...>;
-    const body f{{{rows}, rows, 0}, {{cols}, cols, 0}, block_threads, 1, 0, {out, {1, 0}}, st.leaves(k, type_list<typename K::template grid<2, I>...>{})};
+    const body f{{{rows}, rows, 0},
+                 {{cols}, cols, 0},
+                 block_threads,
+                 1,
+                 0,
+                 {out, {1, 0}},
+                 st.leaves(k, type_list<typename K::template grid<2, I>...>{})};
     const index_t most = static_cast<index_t>(probe().processors) * 16;
     reduce_rows<sum_op><<<static_cast<unsigned>(rows < most ? rows : most), block_threads, 0, x.stream>>>(f);
     check(cudaGetLastError(), "launch of a reduction");

@@ -37,7 +37,9 @@ template <class Prog, class T, class Walk, class... L> struct element {
 
  private:
   template <int N> TTENSOR_HD static index_t place(const run::linear_walk<N>&, index_t k) { return k; }
-  template <int R, class I> TTENSOR_HD static auto place(const run::grid_walk<1, R, I>& w, index_t k) { return w.locate(static_cast<I>(k)); }
+  template <int R, class I> TTENSOR_HD static auto place(const run::grid_walk<1, R, I>& w, index_t k) {
+    return w.locate(static_cast<I>(k));
+  }
 };
 /// f(element function, number of elements), without spelling the function's type.
 template <class T, class E, class F> auto with_elements(const E& e, F&& f) {
@@ -45,11 +47,17 @@ template <class T, class E, class F> auto with_elements(const E& e, F&& f) {
   using I = index_t;
   constexpr int R = run::device_statement<E, 0>::R;
   return [&]<class... K>(type_list<K...> k) {
-    if (st.flat) return f(element<program_of<E>, T, run::linear_walk<1>, typename K::linear...>{{0, st.size}, st.leaves(k, type_list<typename K::linear...>{})}, st.size);
+    if (st.flat)
+      return f(
+          element<program_of<E>, T, run::linear_walk<1>, typename K::linear...>{
+              {0, st.size}, st.leaves(k, type_list<typename K::linear...>{})},
+          st.size);
     // not collapsed: positions are row-major in the statement's own axes
-    return f(element<program_of<E>, T, run::grid_walk<1, R, I>, typename K::template grid<R, I>...>{run::device_detail::make_walk<1, R, I>(st.loops.extent, E::rank),
-                                                                                                    st.leaves(k, type_list<typename K::template grid<R, I>...>{})},
-             st.size);
+    return f(
+        element<program_of<E>, T, run::grid_walk<1, R, I>, typename K::template grid<R, I>...>{
+            run::device_detail::make_walk<1, R, I>(st.loops.extent, E::rank),
+            st.leaves(k, type_list<typename K::template grid<R, I>...>{})},
+        st.size);
   }(st.kernel_leaves());
 }
 template <class Red, class A> struct combine {
@@ -74,7 +82,8 @@ template <class Red, class P, class E> auto reduce(const P& policy, const E& e) 
   using A = accumulate_t<value_t<E>>;
   return with_elements<A>(e, [&](const auto& f, index_t n) {
     const A identity = Red::template identity<device_pack<A, 1>>().v[0];
-    return thrust::transform_reduce(policy, thrust::counting_iterator<index_t>(0), thrust::counting_iterator<index_t>(n), f, identity, combine<Red, A>{});
+    return thrust::transform_reduce(policy, thrust::counting_iterator<index_t>(0),
+                                    thrust::counting_iterator<index_t>(n), f, identity, combine<Red, A>{});
   });
 }
 /// out[r] = reduction of row r of a matrix expression.
