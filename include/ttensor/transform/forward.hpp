@@ -182,9 +182,7 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
 template <class... O, class F, class... A, class... V> auto checked(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   using Forced = options::forced_chain<O...>;
   using Names = names<options::has<options::of_hvp, O...>>;
-  static_assert(
-      options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
-      "ttensor: jvp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
+  tree::require_parts<options::has<allow_int_t, O...>, A...>();
   if constexpr (options::has<strict_t, O...> && !probing_v<A..., V..., Forced>)
     require_dependence(Names::name, sizeof...(A), [&](std::size_t k) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) {

@@ -303,9 +303,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
     else return at(args, std::tuple(std::get<normal(N, count)>(args)...), a...);
   }
   template <class Args, class X, class... A> auto at(const Args& args, const X& x, const A&...) const {
-    static_assert(
-        tree::leaf_count<X>::value > 0,
-        "ttensor: Jacobian with respect to an argument without floating-point parts; pass 2.0 instead of 2, and make a struct an aggregate whose only template parameter is its scalar");
+    tree::require_parts<false, X>();
     using Forced = options::forced_chain<O...>;
     if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;

@@ -16,9 +16,7 @@ template <class F, class... O> struct laplacian_function {
     return forward_detail::of_one<O...>([&](const auto& t) { return forward_detail::of_one<O...>(f, t, v).y_dot; }, x, v).y_dot;
   }
   template <class X> auto run(const X& x) const {
-    static_assert(
-        tree::leaf_count<X>::value > 0,
-        "ttensor: laplacian with respect to an argument without floating-point parts; pass 2.0 instead of 2, and make a struct an aggregate whose only template parameter is its scalar");
+    tree::require_parts<false, X>();
     tree::for_each(
         []<class L>(const L&) {
           static_assert(!is_complex_v<elem_t<scalar_t<L>>>,

@@ -147,6 +147,12 @@ template <class T> requires is_aggregate_tree_v<T> struct leaf_count<T> { static
 template <template <class...> class R, class... P> requires is_record_v<R<P...>> struct leaf_count<R<P...>> {
   static constexpr int value = (leaf_count<P>::value + ... + 0);
 };
+/// Of arguments that a derivative is taken with respect to.
+template <bool Allowed, class... A> constexpr void require_parts() {
+  static_assert(Allowed || ((leaf_count<A>::value > 0) && ...),
+                "ttensor: a derivative with respect to an argument without floating-point parts; pass 2.0 instead of 2 (grad, jvp and vjp also "
+                "take allow_int), and make a struct an aggregate whose only template parameter is its scalar");
+}
 }  // namespace tree
 
 TTENSOR_END

@@ -325,10 +325,8 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
   template <class... A, int I> static constexpr bool check_argument(std::integral_constant<int, I>) {
     constexpr int i = I < 0 ? I + static_cast<int>(sizeof...(A)) : I;
     static_assert(i >= 0 && i < static_cast<int>(sizeof...(A)), "ttensor: an argument number of grad is out of range");
-    if constexpr (i >= 0 && i < static_cast<int>(sizeof...(A)) && !options::has<allow_int_t, O...>)
-      static_assert(
-          tree::leaf_count<at_t<i, type_list<A...>>>::value > 0,
-          "ttensor: grad with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
+    if constexpr (i >= 0 && i < static_cast<int>(sizeof...(A)))
+      tree::require_parts<options::has<allow_int_t, O...>, at_t<i, type_list<A...>>>();
     return true;
   }
   template <class Y> static decltype(auto) main(const Y& y) {

@@ -131,9 +131,7 @@ template <bool Aux, class C, class R, class... A> auto looked_at() {  // the typ
 template <class... O, class F, class... A> auto run(const F& f, const A&... a) {
   static_assert(copies<F>());
   static_assert(sizeof...(A) > 0, "ttensor: vjp needs at least one argument, in the call that takes f: vjp(f, x...)");
-  static_assert(
-      options::has<allow_int_t, O...> || ((tree::leaf_count<A>::value > 0) && ...),
-      "ttensor: vjp with respect to an argument without floating-point parts; pass 2.0 instead of 2 (or allow_int), and make a struct an aggregate whose only template parameter is its scalar");
+  tree::require_parts<options::has<allow_int_t, O...>, A...>();
   using Forced = options::forced_chain<O...>;
   constexpr bool aux = options::has<has_aux_t, O...>;
   if constexpr (probing_v<A..., Forced>) {
