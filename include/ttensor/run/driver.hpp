@@ -204,21 +204,13 @@ TTENSOR_BODY nest_plan plan_map(nest& s, rows_kernel k) { return map_driver(s, k
 TTENSOR_BODY void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost) {
   const int team = threads_for(n * cost);
   if (TTENSOR_LIKELY(team == 1)) return run_to_and_fro(k, c, planes, lanes, n);
-  struct cutter {
-    rows_kernel k;
-    const cursor* c;
-    int planes, lanes;
-    void run(index_t first, index_t last, int tasks) const {
-      if (tasks > 1) {
-        const index_t half = (first + last) / 2 / walker::tile * walker::tile;
-        return fork([&] { run(first, half, tasks / 2); }, [&] { run(half, last, tasks - tasks / 2); });
-      }
+  with_team(team, [&] {
+    in_parts(0, n, walker::tile, team, [&](index_t first, index_t last) {
       cursor own[max_planes];
       for (int p = 0; p < planes; ++p) own[p] = {c[p].ptr + first / lanes * c[p].step, c[p].step};
       run_to_and_fro(k, own, planes, lanes, last - first);
-    }
-  };
-  with_team(team, [&] { cutter{k, c, planes, lanes}.run(0, n, team); });
+    });
+  });
 }
 #endif
 

@@ -321,25 +321,20 @@ template <class T> void outer(const product& s, const T* a, const T* b, T* c) {
   }
 }
 
-/// Calls f(part of the product, its A, B and C) for parts that cover C: rows or columns of it, cut at multiples of `unit`. The
-/// bits of an element do not depend on the part it is in.
-template <class T, class F> void in_parts(int tasks, bool by_rows, index_t unit, const product& s, const T* a, const T* b, T* c, const F& f) {
-  const index_t n = by_rows ? s.m : s.n, half = n / 2 / unit * unit;
-  if (tasks <= 1 || half == 0) return f(s, a, b, c);
-  product left = s, right = s;
-  (by_rows ? left.m : left.n) = half;
-  (by_rows ? right.m : right.n) = n - half;
-  fork([&] { in_parts(tasks / 2, by_rows, unit, left, a, b, c, f); },
-       [&] {
-         if (by_rows) in_parts(tasks - tasks / 2, by_rows, unit, right, a + half * s.a_row, b, c + half * s.c_row, f);
-         else in_parts(tasks - tasks / 2, by_rows, unit, right, a, b + half * s.b_col, c + half, f);
-       });
-}
+/// Calls f(part of the product, its A, B and C) for rows or columns of C. The bits of an element do not depend on the part it is in.
 template <class T, class F> void on_threads(const product& s, const T* a, const T* b, T* c, const F& f) {
   const int team = threads_for(s.m * s.n * s.k / 2);
   if (TTENSOR_LIKELY(team == 1)) return f(s, a, b, c);
   const bool by_rows = s.m >= s.n;
-  with_team(team, [&] { in_parts(team, by_rows, by_rows ? tile_of<T>::rows : tile_of<T>::vectors * tile_of<T>::lanes, s, a, b, c, f); });
+  const index_t unit = by_rows ? tile_of<T>::rows : tile_of<T>::vectors * tile_of<T>::lanes;
+  with_team(team, [&] {
+    in_parts(0, by_rows ? s.m : s.n, unit, team, [&](index_t first, index_t last) {
+      product part = s;
+      (by_rows ? part.m : part.n) = last - first;
+      if (by_rows) f(part, a + first * s.a_row, b, c + first * s.c_row);
+      else f(part, a, b + first * s.b_col, c + first);
+    });
+  });
 }
 
 #if defined(TTENSOR_USE_BLAS)

@@ -135,16 +135,12 @@ template <class T> class softmax_rows {
     for (; i < n; ++i) y[i] = f(x[i]);
   }
   template <class F> TTENSOR_NOINLINE static void each(index_t rows, index_t n, const F& f) {
+    const auto part = [&](index_t first, index_t last) {
+      for (; first < last; ++first) f(first);
+    };
     const int team = threads_for(rows * n * cost);
-    if (team == 1) return cut(0, rows, f, 1);
-    with_team(team, [&] { cut(0, rows, f, team * 4); });
-  }
-  template <class F> static void cut(index_t first, index_t last, const F& f, int tasks) {
-    if (tasks > 1 && last - first > 1) {
-      const index_t half = first + (last - first) / 2;
-      return fork([&] { cut(first, half, f, tasks / 2); }, [&] { cut(half, last, f, tasks / 2); });
-    }
-    for (; first < last; ++first) f(first);
+    if (team == 1) return part(0, rows);
+    with_team(team, [&] { in_parts(0, rows, 1, team * 4, part); });
   }
 };
 

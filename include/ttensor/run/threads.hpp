@@ -131,6 +131,13 @@ template <class A, class B> void fork(A&& a, B&& b) {
   other();
 #endif
 }
+/// f(first, last) of parts that cover the range, cut at multiples of `unit` after its begin; at most `tasks` of them.
+template <class F> void in_parts(index_t first, index_t last, index_t unit, int tasks, const F& f) {
+  const index_t half = (last - first) / 2 / unit * unit;
+  if (tasks <= 1 || half == 0) return f(first, last);
+  fork([&] { in_parts(first, first + half, unit, tasks / 2, f); },
+       [&] { in_parts(first + half, last, unit, tasks - tasks / 2, f); });
+}
 }  // namespace run
 
 /// How many threads array statements may use, for `with`.
