@@ -1,5 +1,5 @@
 // Rows P1 and P2: products of complex matrices and of a complex matrix and a vector, beside loops over real and imaginary parts by hand (the floor) and
-// Eigen; P3: the norm of a difference of fixed vectors. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
+// Eigen; P3: the norm of a difference of fixed vectors; P4 and P5: X'y and X'X of a matrix with few columns, beside loops over its rows and Eigen. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <complex>
 #include <cmath>
 #include <cstdio>
@@ -88,6 +88,45 @@ void small() {
     fresh(r);
   });
 }
+/// c = X' Y of n rows each, row by row.
+void rows_by_hand(const double* x, const double* y, double* __restrict c, long n, long k, long m) {
+  for (long i = 0; i < k * m; ++i) c[i] = 0;
+  for (long p = 0; p < n; ++p)
+    for (long i = 0; i < k; ++i)
+      for (long j = 0; j < m; ++j) c[i * m + j] += x[p * k + i] * y[p * m + j];
+}
+void tall(tt::index_t n, tt::index_t k) {
+  const tt::tensor<double, 2> x = tt::normal<double>(tt::rng(1), {n, k});
+  const tt::tensor<double, 1> y = tt::normal<double>(tt::rng(2), {n});
+  tt::tensor<double, 1> g = matmul(transpose(x), y);
+  tt::tensor<double, 2> h = matmul(transpose(x), x);
+  const std::string shape = " of " + std::to_string(n) + " rows/double/" + std::to_string(k), of_vector = "P4 X'y" + shape, of_itself = "P5 X'X" + shape;
+  std::vector<double> c(static_cast<std::size_t>(k * k));
+  const auto same = [&](const std::string& row, const double* got, tt::index_t size) {
+    for (tt::index_t i = 0; i < size; ++i)
+      if (const double want = c[static_cast<std::size_t>(i)]; !(std::abs(got[i] - want) <= 1e-11 * static_cast<double>(n))) {
+        std::fprintf(stderr, "%s: element %ld is wrong\n", row.c_str(), static_cast<long>(i));
+        std::exit(1);
+      }
+  };
+  rows_by_hand(x.data(), y.data(), c.data(), n, k, 1);
+  same(of_vector, g.data(), k);
+  rows_by_hand(x.data(), x.data(), c.data(), n, k, k);
+  same(of_itself, h.data(), k * k);
+  add(of_vector, "ttensor", [=]() mutable { g = matmul(transpose(x), y); fresh(g); });
+  add(of_vector, "hand", [=]() mutable { rows_by_hand(x.data(), y.data(), c.data(), n, k, 1); fresh(c); });
+  add(of_itself, "ttensor", [=]() mutable { h = matmul(transpose(x), x); fresh(h); });
+  add(of_itself, "hand", [=]() mutable { rows_by_hand(x.data(), x.data(), c.data(), n, k, k); fresh(c); });
+#if defined(TTENSOR_BENCH_EIGEN)
+  using M = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const M ex = Eigen::Map<const M>(x.data(), n, k);
+  const Eigen::VectorXd ey = Eigen::Map<const Eigen::VectorXd>(y.data(), n);
+  Eigen::VectorXd eg(k);
+  M eh(k, k);
+  add(of_vector, "eigen", [=]() mutable { eg.noalias() = ex.transpose() * ey; fresh(eg); });
+  add(of_itself, "eigen", [=]() mutable { eh.noalias() = ex.transpose() * ex; fresh(eh); });
+#endif
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -95,6 +134,7 @@ int main(int argc, char** argv) {
   for (const tt::index_t n : {32, 256}) products<float>("float", n, false);
   for (const tt::index_t n : {8, 32, 256}) products<double>("double", n, true);
   small();
+  for (const tt::index_t k : {2, 3, 4, 6, 8}) tall(10000, k);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

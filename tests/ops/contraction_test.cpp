@@ -39,7 +39,7 @@ template <class T, class A, class B> void check_product(const A& a, const B& b) 
 template <class T> void check_type() {
   for (index_t m : {1, 2, 3, 7, 9, 17})
     for (index_t n : {1, 2, 5, 8, 24, 25, 49})
-      for (index_t k : {0, 1, 3, 10}) {
+      for (index_t k : {0, 1, 3, 10, 19}) {
         const auto a = filled<T, 2>({{m, k}}, 1), b = filled<T, 2>({{k, n}}, 3), at = filled<T, 2>({{k, m}}, 4), bt = filled<T, 2>({{n, k}}, 2);
         INFO("m ", m, " n ", n, " k ", k);
         check_product<T>(a, b);
