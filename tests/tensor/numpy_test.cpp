@@ -231,6 +231,8 @@ TEST_CASE("forms of NumPy: zeros_like, eye(n, m), flip(x), transpose(x, axes), t
 
   const tt::tensor<double, 3> c = reshape(tt::arange<double>(24), 2, 3, 4);
   CHECK(tt::all(transpose(c, 2, 0, 1) == permute(c, 2, 0, 1)));
+  CHECK(tt::all(transpose(c, tt::axes{2, 0, 1}) == permute(c, 2, 0, 1)));
+  CHECK(tt::all(permute(c, tt::axes{2, 0, 1}) == permute(c, 2, 0, 1)));
   CHECK(tt::all(transpose(c, {1, -1, 0}) == permute(c, 1, 2, 0)));
   CHECK_THROWS_WITH_AS(transpose(a, 1, 1), doctest::Contains("is named twice"), tt::axis_error);
 

@@ -29,17 +29,6 @@ template <class T> struct tile_of {
   static constexpr int vectors = TTENSOR_SIMD_BYTES == 64 ? 3 : 2;
 };
 inline constexpr index_t tiny_up_to = 64;  // multiply-adds
-/// A few multiply-adds: no tile pays. The same chain of multiply-adds as in a tile.
-template <class T> void tiny(const product& s, const T* a, const T* b, T* c) {
-  using V = pack<T, 1>;
-  for (index_t i = 0; i < s.m; ++i)
-    for (index_t j = 0; j < s.n; ++j) {
-      V total(T(0));
-      for (index_t p = 0; p < s.k; ++p) total = fma(V(a[i * s.a_row + p * s.a_col]), V(b[p * s.b_row + j * s.b_col]), total);
-      T& to = c[i * s.c_row + j];
-      to = s.add ? (V(to) + total)[0] : total[0];
-    }
-}
 #if TTENSOR_HAS_REGISTERS
 /// Registers of rows of Length lanes each: neighbours become one register in which every row is half as long, the sum of its halves (the tree of
 /// pack::fold), until each lane is the sum of a row. Of an odd one the second half is the first again.
@@ -174,31 +163,30 @@ template <class T> void outer(const product& s, const T* a, const T* b, T* c) {
 template <class T> bool has_few_columns(const product& s) {
   return s.k >= 16 && s.n < tile_of<T>::lanes && s.m * ((s.n + 3) / 4) <= 8;
 }
-/// Few columns and long chains: four columns at a time (the last again where fewer are left), each in two chains.
-template <class T> void few_columns(const product& s, const T* a, const T* b, T* c) {
+/// Four columns at a time, the last again where fewer are left. Chains: of each element, one being that of a tile.
+template <int Chains, class T> void few_columns(const product& s, const T* a, const T* b, T* c) {
   using V = pack<T, 1>;
-  for (index_t i = 0; i < s.m; ++i)
-    for (index_t j = 0; j < s.n; j += 4) {
+  for (index_t j = 0; j < s.n; j += 4)
+    for (index_t i = 0; i < s.m; ++i) {
       const T *y = a + i * s.a_row, *x[4];
-      V sum[2][4];
+      V sum[Chains][4];
       TTENSOR_UNROLL for (index_t q = 0; q < 4; ++q) {
         x[q] = b + (j + q < s.n ? j + q : s.n - 1) * s.b_col;
-        sum[0][q] = sum[1][q] = V(T(0));
+        TTENSOR_UNROLL for (index_t r = 0; r < Chains; ++r) sum[r][q] = V(T(0));
       }
-      for (index_t p = 0; p < s.k; p += 2)
-        TTENSOR_UNROLL for (index_t r = 0; r < 2; ++r) {
+      for (index_t p = 0; p < s.k; p += Chains)
+        TTENSOR_UNROLL for (index_t r = 0; r < Chains; ++r) {
           if (p + r == s.k) break;
           TTENSOR_UNROLL for (index_t q = 0; q < 4; ++q)
             sum[r][q] = fma(V(y[(p + r) * s.a_col]), V(x[q][(p + r) * s.b_row]), sum[r][q]);
         }
       for (index_t q = 0; q < 4 && j + q < s.n; ++q) {
         T& to = c[i * s.c_row + j + q];
-        const V total = sum[0][q] + sum[1][q];
+        const V total = Chains == 1 ? sum[0][q] : sum[0][q] + sum[Chains - 1][q];
         to = (s.add ? V(to) + total : total)[0];
       }
     }
 }
-
 }  // namespace matmul_detail
 
 }  // namespace run

@@ -50,7 +50,7 @@ template <array_like A> auto transpose(A&& a) {
     return r;
   });
 }
-/// permute(x, 2, 0, 1), permute(x, {2, 0, 1}): axis d of the result is the d-th named axis of x.
+/// permute(x, 2, 0, 1), permute(x, {2, 0, 1}), permute(x, axes{2, 0, 1}): axis d of the result is the d-th named axis of x.
 template <array_like A, std::integral... I> auto permute(A&& a, I... order) {
   constexpr int R = rank_v<A>;
   static_assert(sizeof...(I) == R, "ttensor: permute names every axis once");
@@ -62,11 +62,13 @@ template <array_like A, std::size_t Q> auto permute(A&& a, const index_t (&order
     return permute(static_cast<A&&>(a), order[D]...);
   }(std::make_index_sequence<Q>{});
 }
+template <array_like A, int Q> auto permute(A&& a, const axes<Q>& order) { return permute(static_cast<A&&>(a), order.v); }
 /// transpose(x, 2, 0, 1): permute, as NumPy calls it.
 template <array_like A, std::integral... I> requires(sizeof...(I) > 0) auto transpose(A&& a, I... order) {
   return permute(static_cast<A&&>(a), order...);
 }
 template <array_like A, std::size_t Q> auto transpose(A&& a, const index_t (&order)[Q]) { return permute(static_cast<A&&>(a), order); }
+template <array_like A, int Q> auto transpose(A&& a, const axes<Q>& order) { return permute(static_cast<A&&>(a), order.v); }
 /// The axis `from` comes to stand at `to`, the others keep their order.
 template <array_like A> auto moveaxis(A&& a, index_t from, index_t to) {
   constexpr int R = rank_v<A>;
