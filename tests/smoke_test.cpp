@@ -3,7 +3,30 @@
 
 #include <cmath>
 #include <string>
+// What X11, Qt and sys/sysmacros.h define.
+#define Above 0
+#define Always 2
+#define Below 1
+#define Bool int
+#define Complex 0
+#define Convex 2
+#define False 0
+#define None 0L
+#define Status int
+#define Success 0
+#define True 1
+#define Unsorted 0
+#define emit
+#define foreach(a, b) for (a : b)
+#define forever for (;;)
+#define major(x) x
+#define minor(x) x
+#define makedev(x, y) x
+#define signals public
+#define slots
 #include <ttensor/all.hpp>
+#undef Bool
+#undef None
 
 namespace tt = ttensor;
 

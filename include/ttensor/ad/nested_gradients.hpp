@@ -32,8 +32,8 @@ class loose_slots {
 };
 /// What is done with a gradient of scalars X: one code for all statements.
 struct gradient_ops {
-  slot_base* (*make)(loose_slots& slots, index_t size);
-  slot_base* (*wrap)(loose_slots& slots, slot_base& values);  // gradients below the newest tape of X, as scalars X that are not on it
+  slot_base* (*make)(loose_slots& loose, index_t size);
+  slot_base* (*wrap)(loose_slots& loose, slot_base& values);  // gradients below the newest tape of X, as scalars X that are not on it
   void (*number)(tape& t, slot_base& g, std::uint32_t* id);            // gives the taped planes slots of that tape
   void (*add)(tape& t, slot_base& g, const gradient_parts& p, int k);  // to where tape `t` wants it
 };
@@ -56,16 +56,16 @@ template <int Count, int Full> struct part_arrays {
   index_t extent[Count * Full + 1], stride[Count * Full + 1];
 };
 namespace nested_detail {
-template <class X> slot_base* make(loose_slots& slots, index_t size) { return &slots.make<X>(size); }
-template <class X> TTENSOR_NOINLINE slot_base* wrap(loose_slots& slots, slot_base& values) {
-  slot_base* s = &slots.make<X>(values.size, retape<X>(static_cast<adjoint_slot<untaped_t<X>>&>(values).adjoint));
+template <class X> slot_base* make(loose_slots& loose, index_t size) { return &loose.make<X>(size); }
+template <class X> TTENSOR_NOINLINE slot_base* wrap(loose_slots& loose, slot_base& values) {
+  slot_base* s = &loose.make<X>(values.size, retape<X>(static_cast<adjoint_slot<untaped_t<X>>&>(values).adjoint));
   values.drop();
   return s;
 }
 /// The other way: a cotangent of scalars X below the newest tape of X.
-template <class X> TTENSOR_NOINLINE slot_base* unwrap(loose_slots& slots, slot_base& g) {
+template <class X> TTENSOR_NOINLINE slot_base* unwrap(loose_slots& loose, slot_base& g) {
   using W = untaped_t<X>;
-  return &slots.make<W>(g.size, store<W>::over(untape(static_cast<adjoint_slot<X>&>(g).adjoint.snap()), g.size));
+  return &loose.make<W>(g.size, store<W>::over(untape(static_cast<adjoint_slot<X>&>(g).adjoint.snap()), g.size));
 }
 template <class X> TTENSOR_NOINLINE void number(tape& t, slot_base& g, std::uint32_t* id) {
   give_slots(t, static_cast<adjoint_slot<X>&>(g).adjoint, id);
@@ -109,10 +109,10 @@ template <class S, int R, class Prog, class... L, class X> struct gradient_table
 /// Runs a backward loop into arrays of their own, to which the targets of the record are changed.
 template <bool Plain> TTENSOR_NOINLINE void run_apart(const back_layout& l, const back_record& r,
                                                       slot_base* const* cotangent, const index_t* out_stride,
-                                                      const gradient_parts& p, loose_slots& slots);
+                                                      const gradient_parts& p, loose_slots& loose);
 #if defined(TTENSOR_BODY)
 template <bool Plain> void run_apart(const back_layout& l, const back_record& r, slot_base* const* cotangent,
-                                     const index_t* out_stride, const gradient_parts& p, loose_slots& slots) {
+                                     const index_t* out_stride, const gradient_parts& p, loose_slots& loose) {
   slot_base* to[run::max_planes];
   for (int k = 0; k < p.count; ++k) {
     gradient_part& g = p.part[k];
@@ -129,7 +129,7 @@ template <bool Plain> void run_apart(const back_layout& l, const back_record& r,
     }
     p.slot[k] = to[k] = nullptr;
     if (g.taped && g.same < 0) {
-      p.slot[k] = to[k] = p.ops[k]->make(slots, row_major(walk, extent, p.full, p.inner));
+      p.slot[k] = to[k] = p.ops[k]->make(loose, row_major(walk, extent, p.full, p.inner));
     } else if (g.taped) {
       to[k] = to[g.same];
       std::memcpy(walk, r.target_stride + g.same * p.full, static_cast<std::size_t>(p.full) * sizeof(index_t));

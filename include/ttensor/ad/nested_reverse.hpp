@@ -17,21 +17,21 @@ template <class S, bool Seeded, class F> struct gradient_node;
 /// as one node. Seeded: the cotangents are constants.
 template <class S, bool Seeded, class F, int Full>
 void differentiate(const F& e, const dims<Full>& extent, slot_base* const* cotangent, const index_t* out_stride,
-                   gradient_parts p, loose_slots& slots) {
+                   gradient_parts p, loose_slots& loose) {
   using X = taped_t<S>;
   p.ops = gradient_table<F, X>::ops.v;
   if constexpr (!has_var_v<X>) {
     statement_record<S, F> r(e, extent);
-    run_apart<has_plain_adjoints_v<X>>(statement_record<S, F>::layout, r.view(), cotangent, out_stride, p, slots);
+    run_apart<has_plain_adjoints_v<X>>(statement_record<S, F>::layout, r.view(), cotangent, out_stride, p, loose);
   } else {
     constexpr int vars = taped<S>::vars;
     slot_base* below[vars];
-    for (int k = 0; k < vars; ++k) below[k] = cotangent[k] ? nested_detail::unwrap<X>(slots, *cotangent[k]) : nullptr;
+    for (int k = 0; k < vars; ++k) below[k] = cotangent[k] ? nested_detail::unwrap<X>(loose, *cotangent[k]) : nullptr;
     differentiate<without_older_t<S>, Seeded>(
         same_program<without_older_t<S>>(e, [](const auto& l) { return drop_older_leaf(l); }), extent, below,
-        out_stride, p, slots);
+        out_stride, p, loose);
     for (int k = 0; k < p.count; ++k)
-      if (p.slot[k]) p.slot[k] = p.ops[k]->wrap(slots, *p.slot[k]);
+      if (p.slot[k]) p.slot[k] = p.ops[k]->wrap(loose, *p.slot[k]);
     gradient_node<S, Seeded, F>::record(e, extent, cotangent, out_stride, p);
   }
 }
@@ -46,9 +46,9 @@ void pull(tape& t, const F& e, const dims<Full>& extent, slot_base* const* cotan
     using table = gradient_table<F, X>;
     part_arrays<table::count, table::full> a;
     slot_base* slot[table::count + 1];
-    loose_slots slots;
+    loose_slots loose;
     const gradient_parts p{table::count, table::full, table::inner, a.part, a.extent, a.stride, slot, table::ops.v};
-    differentiate<S, Seeded>(e, extent, cotangent, out_stride, p, slots);
+    differentiate<S, Seeded>(e, extent, cotangent, out_stride, p, loose);
     for (int k = 0; k < p.count; ++k)
       if (slot[k]) p.ops[k]->add(t, *slot[k], p, k), slot[k]->drop();
   }
@@ -71,7 +71,7 @@ template <class S, bool Seeded, int R, class Prog, class... L>
 struct gradient_node<S, Seeded, flat_statement<S, R, Prog, L...>> final : tape_node {
   using Statement = flat_statement<S, R, Prog, L...>;
   using Inside = taped_t<S>;   // what is inside the statement's tape
-  using Below = untaped_t<S>;  // S without that tape: scalars of the operands and of the cotangent here
+  using Under = untaped_t<S>;  // S without that tape: scalars of the operands and of the cotangent here
   using table = gradient_table<Statement, Inside>;
   static constexpr int count = table::count;
   static constexpr int levels = batch_levels_v<S>, full = levels + R, inner = batch_levels_v<Inside>, vars = taped<Inside>::vars;
@@ -79,23 +79,23 @@ struct gradient_node<S, Seeded, flat_statement<S, R, Prog, L...>> final : tape_n
       of_one_elem<Inside, true>(type_list<L...>{}),
       "ttensor: a statement mixes a taped scalar with arrays of another element type; convert the scalar first, to<T>(s)");
   template <class Leaf> static auto base(const Leaf& l) {
-    if constexpr (can_carry<Leaf>()) return with_kinds_of<Below>(untape_leaf(l));
+    if constexpr (can_carry<Leaf>()) return with_kinds_of<Under>(untape_leaf(l));
     else return l;
   }
   bundle<decltype(kept_leaf(std::declval<const L&>()))...> leaves;
-  leaf<Below, R> cotangent;  // not if Seeded
+  leaf<Under, R> cotangent;  // not if Seeded
   dims<full> extent;
   part_arrays<count, full> parts;
   std::uint32_t out[count * vars + 1] = {};  // slots of the gradients
 
-  gradient_node(const Statement& e, const leaf<Below, R, false>& ct, const dims<full>& x, const gradient_parts& p)
+  gradient_node(const Statement& e, const leaf<Under, R, false>& ct, const dims<full>& x, const gradient_parts& p)
       : leaves(spread([](const L&... l) { return make_bundle(kept_leaf(l)...); }, e.loads)), cotangent(expr::keeping(ct)), extent(x) {
     for (int k = 0; k < count; ++k) parts.part[k] = p.part[k];
     for (int k = 0; k < count * full; ++k) parts.extent[k] = p.extent[k];
   }
   static void record(const Statement& e, const dims<full>& extent, slot_base* const* ct, const index_t* out_stride,
                      const gradient_parts& p) {
-    leaf<Below, R, false> c{};
+    leaf<Under, R, false> c{};
     if constexpr (!Seeded) {
       index_t one[full + 1];
       for (int d = 0; d < full; ++d) one[d] = d >= levels && out_stride[d] == 0 ? 1 : extent[d];
@@ -118,22 +118,22 @@ struct gradient_node<S, Seeded, flat_statement<S, R, Prog, L...>> final : tape_n
       if (p.slot[k]) p.ops[k]->number(t, *p.slot[k], n.out + k * vars);
   }
   void backward(tape& t) override {
-    using DualBelow = dual<Below, 1>;
+    using DualUnder = dual<Under, 1>;
     bool any = false;
     for (std::uint32_t id : out) any = any || (id && t.slot(id).live);
     if (!any) return;
-    adjoint_slot<taped_t<DualBelow>> one;
+    adjoint_slot<taped_t<DualUnder>> one;
     one.size = 1;
-    one.set(store<taped_t<DualBelow>>::make(1));
-    one.adjoint.set(0, taped_t<DualBelow>(1));
-    slot_base* ct[taped<DualBelow>::vars] = {};
-    ct[taped<DualBelow>::vars - 1] = &one;  // the tangent of the product: the last plane
+    one.set(store<taped_t<DualUnder>>::make(1));
+    one.adjoint.set(0, taped_t<DualUnder>(1));
+    slot_base* ct[taped<DualUnder>::vars] = {};
+    ct[taped<DualUnder>::vars - 1] = &one;  // the tangent of the product: the last plane
     [&]<int... I>(std::integer_sequence<int, I...>) {
       if constexpr (Seeded) {
-        run(t, statement<DualBelow, Prog>(lifted<L>(t, at<I>(leaves), first(I))...), ct);
+        run(t, statement<DualUnder, Prog>(lifted<L>(t, at<I>(leaves), first(I))...), ct);
       } else {
         using times = typename times_cotangent<Prog, static_cast<int>(sizeof...(L)), is_complex_v<elem_t<S>>>::type;
-        run(t, statement<DualBelow, times>(lifted<L>(t, at<I>(leaves), first(I))..., borrowed_leaf(cotangent)), ct);
+        run(t, statement<DualUnder, times>(lifted<L>(t, at<I>(leaves), first(I))..., borrowed_leaf(cotangent)), ct);
       }
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
     for (std::uint32_t id : out)
@@ -186,7 +186,7 @@ struct gradient_node<S, Seeded, flat_statement<S, R, Prog, L...>> final : tape_n
       leaf<LeafBelow, rank, false> u{of_planes<LeafBelow, true>(next, extent_of, full), {}};
       for (int d = 0; d < rank; ++d) u.map.extent[d] = x[full - rank + d];
       u.map = layout_map<rank>::row_major(u.map.extent);
-      const auto w = with_kinds_of<Below>(u);
+      const auto w = with_kinds_of<Under>(u);
       return lifted_leaf<std::remove_const_t<decltype(v)>, std::remove_const_t<decltype(w)>, true>{v, w};
     }
   }

@@ -189,7 +189,7 @@ class tape {
   /// A moment of recording, to which the tape can go back.
   struct position {
     tape_node* last = nullptr;
-    std::size_t slots = 0;
+    std::size_t slot_count = 0;
     arena::mark memory;
     std::vector<std::size_t> entries;
   };
@@ -203,7 +203,7 @@ class tape {
   void rewind(const position& p) {
     ++tapes::moment;
     drop_until(p.last);
-    drop_slots(p.slots);
+    drop_slots(p.slot_count);
     memory_.rewind(p.memory);
     std::size_t i = 0;
     for (pool_base* e = pools_; e; e = e->next, ++i) e->rewind(i < p.entries.size() ? p.entries[i] : 0);

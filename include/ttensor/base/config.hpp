@@ -9,9 +9,10 @@
 #include <cstdint>
 #include "instruction_set.hpp"
 
-// Parts of it too: __ASSOCIATIVE_MATH__ and __NO_SIGNED_ZEROS__ are g++'s; clang has no such macros, but keeps the order of sums where it is told to (TTENSOR_BEGIN).
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "ttensor: -ffast-math and its parts break NaN, inf and signed-zero rules, and with sums in another order sin, cos and exp of ordinary numbers are wrong; remove them for the files that include ttensor"
+// Parts of it too: all but __FINITE_MATH_ONLY__ are g++'s; clang has no such macros, but keeps the order of sums where it is told to (TTENSOR_BEGIN).
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__NO_SIGNED_ZEROS__) || \
+    defined(__RECIPROCAL_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "ttensor: -ffast-math and its parts break NaN, inf and signed-zero rules and round quotients twice, and with sums in another order sin, cos and exp of ordinary numbers are wrong; remove them for the files that include ttensor"
 #endif
 
 #if defined(TTENSOR_USE_BLAS)
@@ -133,7 +134,7 @@
 #endif
 
 // `v1_avx512`: ABI version and instruction set in one inline namespace; threads, bounds checks, loops that are not fused and errors that end the program
-// (-fno-exceptions) change inline code, so they count too: `v1_openmp_checked_unfused_aborting_avx512`.
+// (-fno-exceptions) change inline code, so they count too, as does BLAS: `v1_openmp_blas_checked_unfused_aborting_avx512`.
 #if defined(TTENSOR_USE_TBB)
 #define TTENSOR_ABI_THREADS v1_tbb_
 #elif defined(TTENSOR_USE_OPENMP)
@@ -143,12 +144,17 @@
 #else
 #define TTENSOR_ABI_THREADS v1_
 #endif
-#if TTENSOR_CHECK_LEVELS
-#define TTENSOR_ABI_BOUNDS TTENSOR_CAT(TTENSOR_ABI_THREADS, checked_)
-#elif TTENSOR_CHECK_BOUNDS
-#define TTENSOR_ABI_BOUNDS TTENSOR_CAT(TTENSOR_ABI_THREADS, bounds_)
+#if TTENSOR_HAS_BLAS
+#define TTENSOR_ABI_BLAS TTENSOR_CAT(TTENSOR_ABI_THREADS, blas_)
 #else
-#define TTENSOR_ABI_BOUNDS TTENSOR_ABI_THREADS
+#define TTENSOR_ABI_BLAS TTENSOR_ABI_THREADS
+#endif
+#if TTENSOR_CHECK_LEVELS
+#define TTENSOR_ABI_BOUNDS TTENSOR_CAT(TTENSOR_ABI_BLAS, checked_)
+#elif TTENSOR_CHECK_BOUNDS
+#define TTENSOR_ABI_BOUNDS TTENSOR_CAT(TTENSOR_ABI_BLAS, bounds_)
+#else
+#define TTENSOR_ABI_BOUNDS TTENSOR_ABI_BLAS
 #endif
 #if defined(TTENSOR_NO_FUSION)  // for debugging: a loop, and a node of a tape, for each operator
 #define TTENSOR_FUSES false

@@ -46,14 +46,14 @@ template <class T, int N> struct array {
 
 namespace meta {
 template <int I, class T> struct slot { T value; };
-template <class S, class... T> struct slots;
-template <int... I, class... T> struct slots<std::integer_sequence<int, I...>, T...> : slot<I, T>... {};
+template <class S, class... T> struct slot_row;
+template <int... I, class... T> struct slot_row<std::integer_sequence<int, I...>, T...> : slot<I, T>... {};
 
 template <int I, class T> TTENSOR_HD constexpr T type_at(const slot<I, T>*);
 template <int I, class List> struct at;
 template <int I, class... T> struct at<I, type_list<T...>> {
   using type = typename decltype(type_at<I>(
-      static_cast<slots<std::make_integer_sequence<int, sizeof...(T)>, std::type_identity<T>...>*>(nullptr)))::type;
+      static_cast<slot_row<std::make_integer_sequence<int, sizeof...(T)>, std::type_identity<T>...>*>(nullptr)))::type;
 };
 template <class X, class... T> constexpr int index_of(type_list<T...>) {
   int i = 0, found = -1;
@@ -64,7 +64,7 @@ template <class X, class... T> constexpr int index_of(type_list<T...>) {
 template <int I, class List> using at_t = typename meta::at<I, List>::type;
 
 /// Aggregate of values reached by index; unlike std::tuple, host and device code share it and it costs little to compile.
-template <class... T> struct bundle : meta::slots<std::make_integer_sequence<int, sizeof...(T)>, T...> {
+template <class... T> struct bundle : meta::slot_row<std::make_integer_sequence<int, sizeof...(T)>, T...> {
   static constexpr int size = static_cast<int>(sizeof...(T));
 };
 TTENSOR_NO_EXEC_CHECK

@@ -69,7 +69,7 @@ template <int Most> struct draft_steps {
 struct draft {
   draft_step* at;
   const int* first;  // first_same of the operators
-  int length = 0, slots = 0, operators = 0;
+  int length = 0, slot_count = 0, operators = 0;
   /// The number of the instruction that computes the same as `s`.
   constexpr int add(draft_step s) {
     for (int i = 0; i < length; ++i) {
@@ -89,7 +89,7 @@ struct scope {  // placeholders of this depth are instructions at[0], at[1], ...
 /// Adds the instructions of E; returns the number of the one that computes it. `operators`: those of E, in that order.
 template <class E> struct lower {  // a leaf: a new slot
   using operators = type_list<>;
-  static constexpr int run(draft& d, const scope*) { return d.add({-1, {{-1, -1, -1, -1}, 0, d.slots++, false, false}}); }
+  static constexpr int run(draft& d, const scope*) { return d.add({-1, {{-1, -1, -1, -1}, 0, d.slot_count++, false, false}}); }
 };
 template <int D, int K, class S, int R> struct lower<let_arg<D, K, S, R>> {
   using operators = type_list<>;

@@ -65,14 +65,14 @@ void device_back_flat(const X& x, const device_statement<E, Outs>& st, const dev
 template <class X, class C, class E, class... T>
 void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>&... into) {
   using list = leaves_of_t<E>;
-  constexpr int slots = list::size, outs = slots + 1, R = device_statement<E, 1>::R;
+  constexpr int slot_count = list::size, outs = slot_count + 1, R = device_statement<E, 1>::R;
   constexpr std::uint64_t active = device_detail::active_slots(list{});
-  static_assert(slots <= 63 && active != 0, "ttensor: no differentiable device array in this expression");
+  static_assert(slot_count <= 63 && active != 0, "ttensor: no differentiable device array in this expression");
   static_assert(std::is_same_v<C, elem_t<scalar_t<E>>>, "ttensor: the cotangent has the element type of the expression");
   device_statement<E, outs> st(e);
-  device_detail::slot_plan plan[slots];
-  index_t stride[slots][R];
-  for (int k = 0; k < slots; ++k)
+  device_detail::slot_plan plan[slot_count];
+  index_t stride[slot_count][R];
+  for (int k = 0; k < slot_count; ++k)
     for (int d = 0; d < E::rank; ++d) stride[k][d] = st.plane[outs + k].stride[d];
 
   auto ask = [&]<class U>(const into_gradient<U>& g) {
@@ -116,12 +116,12 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
     };
     [&]<int... I>(std::integer_sequence<int, I...>) {
       (prepare(width<I>{}, std::type_identity<K>{}), ...);
-    }(std::make_integer_sequence<int, slots>{});
+    }(std::make_integer_sequence<int, slot_count>{});
     if (ct) {
-      st.set_output(slots, const_cast<C*>(ct));
-      st.plane[slots].how = access::input;
+      st.set_output(slot_count, const_cast<C*>(ct));
+      st.plane[slot_count].how = access::input;
     } else {
-      st.plane[slots] = nest_plane{nullptr, 1, access::uniform, {}};
+      st.plane[slot_count] = nest_plane{nullptr, 1, access::uniform, {}};
     }
     index_t used = 0;  // threads of the sweep
     if (st.flat) {
@@ -133,7 +133,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
         using ct_leaf = cotangent_leaf<strided_plane<const C, Q, I>>;
         using body = back_body<program_of<E>, active, grid_walk<M, Q, I>, ct_leaf, targets, typename K::template grid<Q, I>...>;
         used = x.threads(static_cast<index_t>(walk.items));
-        x.launch(body{walk, ct_leaf{device_detail::strided<const C, Q, I>(st.plane[slots], st.loops.rank)},
+        x.launch(body{walk, ct_leaf{device_detail::strided<const C, Q, I>(st.plane[slot_count], st.loops.rank)},
                       device_detail::make_targets(st, plan, targets{}),
                       st.leaves(k, type_list<typename K::template grid<Q, I>...>{})},
                  static_cast<index_t>(walk.items));
@@ -156,7 +156,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
     };
     [&]<int... I>(std::integer_sequence<int, I...>) {
       (finish(width<I>{}, std::type_identity<K>{}), ...);
-    }(std::make_integer_sequence<int, slots>{});
+    }(std::make_integer_sequence<int, slot_count>{});
   });
 }
 

@@ -123,7 +123,7 @@ inline bool fits_32(const nest& s) {
 template <class E, int Outs> struct device_statement {
   using prog = program_of<E>;
   using list = leaves_of_t<E>;
-  static constexpr int slots = list::size, planes = Outs + slots, R = E::rank > 0 ? E::rank : 1;
+  static constexpr int slot_count = list::size, planes = Outs + slot_count, R = E::rank > 0 ? E::rank : 1;
   static_assert(device_detail::all_on_device(list{}),
                 "ttensor: a statement on the device takes device arrays and numbers only; copy the others to the device first");
   static_assert(R <= max_rank && planes <= max_planes);
@@ -182,7 +182,7 @@ template <class E, int Outs> struct device_statement {
   template <class... K, class... To> bundle<To...> leaves(type_list<K...>, type_list<To...>) const {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return bundle<To...>{{{device_detail::make_leaf<K, To>(plane[Outs + I], loops.rank)}...}};
-    }(std::make_integer_sequence<int, slots>{});
+    }(std::make_integer_sequence<int, slot_count>{});
   }
   /// Collapses the axes, then f(walk, type_identity<I>): words of N elements where they fit, 32-bit indices where they fit.
   template <int N, class F> void on_grid(F&& f) {

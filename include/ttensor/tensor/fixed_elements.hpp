@@ -79,10 +79,10 @@ struct fixed_elements<T, E, type_list<L...>> {
   /// The elements go to `to`, which may be where a leaf was copied from.
   TTENSOR_INLINE static void store(const E& e, char* to) {
     if constexpr (unrolled) {
-      const run_of<lanes, 0, size / lanes> most(e);
-      const run_of<1, size - singles, singles> rest(e);
-      most.store(to);
-      rest.store(to);
+      const run_of<lanes, 0, size / lanes> packed(e);
+      const run_of<1, size - singles, singles> left(e);
+      packed.store(to);
+      left.store(to);
     } else {
       const packs<lanes> p(e);
       for (index_t i = 0; i + lanes <= size; i += lanes) p.store(p.value(i), to, i);

@@ -129,16 +129,16 @@ template <class C> struct give_gradient {
   template <class A, class G> void operator()(const A& a, const G& gradient) const {
     using S = scalar_t<A>;
     if constexpr (parts::has_level_v<S, L>) {
-      using Below = reelem_t<parts::below_t<C>, elem_t<S>>;
+      using Under = reelem_t<parts::below_t<C>, elem_t<S>>;
       using X = reelem_t<inner_t<L>, elem_t<S>>;
       constexpr int R = rank_v<A>;
-      const tensor<Below, R> g = [&] {
+      const tensor<Under, R> g = [&] {
         if constexpr (tree::tensor_leaf<G>) {
           static_assert(rank_v<G> == R, "ttensor: a custom rule returns a gradient of another rank than its argument");
-          return tree::lift<tensor<Below, R>>(gradient);
+          return tree::lift<tensor<Under, R>>(gradient);
         } else {
           static_assert(R == 0, "ttensor: a custom rule returns a scalar gradient for a tensor argument");
-          return tensor<Below, 0>(Below(gradient));
+          return tensor<Under, 0>(Under(gradient));
         }
       }();
       if constexpr (R > 0)

@@ -313,9 +313,9 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
       using C = base_chain_t<F, Forced, A...>;
       constexpr bool chunked = options::has<chunk_size, O...>;
       constexpr bool forward_only = Mode == jacobian_mode::forward || (Mode == jacobian_mode::fewer_passes && tree::scalar_leaf_type<X>);
-      using Below = std::conditional_t<chunked, batched<C>, C>;
+      using Under = std::conditional_t<chunked, batched<C>, C>;
       using W = tree::rebind_t<
-          std::conditional_t<forward_only, tree::wrap_in<forward_detail::one_dual, Below>, tree::wrap_in<var, Below>>,
+          std::conditional_t<forward_only, tree::wrap_in<forward_detail::one_dual, Under>, tree::wrap_in<var, Under>>,
           X>;
       auto g = [&](const auto& v) {
         return [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -333,7 +333,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
           return jacobian_detail::forward<C, C, analytic>(p, g, x);
         } else {
           using Strict = std::conditional_t<strictly, strict_t, options::of_jacobian>;
-          const auto pulled = vjp(g, closing_over_t<Below>{}, options::of_jacobian{}, Strict{}, x);
+          const auto pulled = vjp(g, closing_over_t<Under>{}, options::of_jacobian{}, Strict{}, x);
           if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
             if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y))
               return jacobian_detail::forward<C, C, analytic>(p, g, x);
