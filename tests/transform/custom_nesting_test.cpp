@@ -51,3 +51,48 @@ TEST_CASE("other orders: reverse over reverse, vmap outside, chunks") {
   CHECK(equal(each, tensor<double, 3>{{{20, 0}, {0, 40}}, {{60, 0}, {0, 80}}}));
   CHECK(equal(tt::jacfwd([&](const auto& v) { return vmap(tt::grad([&](auto t) { return rule(t) * c; }))(v); })(x), diagonal_of(20.0 * x)));
 }
+
+// A rule that is mapped inside reverse mode is called for all examples at once: cotangents of results that do not depend on the mapped argument
+// were sums over the examples, which what the rule combined them with then counted once an example.
+TEST_CASE("results and gradients that the mapped argument does not reach") {
+  const vec bs{1, 10, 100, 1000};
+  const auto by_vjp = custom_vjp([](auto a, auto b) { return std::pair{a * b, 3.0 * a}; },
+                                 [](auto a, auto b) { return std::pair{std::pair{a * b, 3.0 * a}, std::pair{a, b}}; },
+                                 [](auto s, auto ct) { return std::pair{s.second * ct.first + 3.0 * ct.second, s.first * ct.first}; });
+  const auto by_jvp = custom_jvp([](auto a, auto b) { return std::pair{a * b, 3.0 * a}; }, [](auto p, auto d) {
+    const auto [a, b] = p;
+    const auto [da, db] = d;
+    return std::pair{std::pair{a * b, 3.0 * a}, std::pair{a * db + b * da, 3.0 * da}};
+  });
+  const auto check = [&](const auto& f) {
+    const auto loss = [&](auto a) { return sum(tt::vmap([&](auto b) { const auto [p, q] = f(a, b); return p + q; })(bs)); };
+    CHECK(tt::grad(loss)(2.0) == 1123);  // sum of b + 3
+    CHECK(equal(tt::vmap(tt::grad(loss))(vec{2, 5}), vec{1123, 1123}));
+    CHECK(equal(tt::vmap(tt::grad([&](auto a, auto b) { const auto [p, q] = f(a, b); return p + q; }), tt::in_axes<tt::none, 0>)(2.0, bs), vec{4, 13, 103, 1003}));
+    CHECK(equal(tt::jacrev([&](auto a) { return tt::vmap([&](auto b) { const auto [p, q] = f(a, b); return p + q; })(bs); })(2.0), vec{4, 13, 103, 1003}));
+    // two maps: the sum over both of c (a b + 3 a)
+    const auto twice = [&](auto a) {
+      return sum(tt::vmap([&](auto c) { return sum(tt::vmap([&](auto b) { const auto [p, q] = f(a, b); return c * (p + q); })(bs)); })(vec{1, 2}));
+    };
+    CHECK(tt::grad(twice)(2.0) == 3 * 1123);
+    const auto inside = [&](auto a) { return sum(tt::vmap([&](auto c) { return sum(tt::vmap([&](auto b) { const auto [p, q] = f(a * c, b); return p * q; })(bs)); })(vec{1, 2})); };
+    CHECK(tt::grad(inside)(2.0) == 6 * 2 * 5 * 1111);  // 3 a^2 c^2 b
+    CHECK(tt::grad(tt::grad(loss))(2.0) == 0);
+  };
+  check(by_vjp);
+  check(by_jvp);
+  check([](auto a, auto b) { return std::pair{a * b, 3.0 * a}; });
+  // a constant whose derivative is its argument
+  const auto constant = custom_vjp([](auto) { return 1.0; }, [](auto t) { return std::pair{1.0, t}; }, [](auto t, auto ct) { return t * ct; });
+  CHECK(equal(tt::grad([&](const auto& v) { return sum(bs * tt::vmap(constant)(v)); })(bs), bs * bs));
+  const auto by_tangent = custom_jvp([](auto) { return 1.0; }, [](auto t, auto d) { return std::pair{1.0, t * d}; });
+  CHECK(equal(tt::grad([&](const auto& v) { return sum(bs * tt::vmap(by_tangent)(v)); })(bs), bs * bs));
+  // an array beside a mapped index, and a gradient that is the same for every example
+  const auto picked = custom_vjp([](const auto& v, auto i) { return std::pair{take(v, i, 0), sum(v)}; },
+                                 [](const auto& v, auto i) { return std::pair{std::pair{take(v, i, 0), sum(v)}, std::pair{eval(v * 1.0), i}}; },
+                                 [](const auto& s, const auto& ct) { return std::pair{eval(s.first * ct.first * tt::to<double>(s.second + 1) + ct.second), 0.0}; });
+  const tensor<int, 1> indices{0, 2, 2};
+  CHECK(equal(tt::grad([&](const auto& v) { return sum(tt::vmap([&](auto i) { const auto [p, q] = picked(v, i); return p + q; })(indices)); })(x), vec{7 + 3, 14 + 3, 21 + 3}));
+  const auto same = custom_vjp([](auto a, auto b) { return a * b; }, [](auto a, auto b) { return std::pair{a * b, a}; }, [](auto a, auto ct) { return std::pair{5.0, a * ct}; });
+  CHECK(tt::grad([&](auto a) { return sum(tt::vmap([&](auto b) { return same(a, b); })(bs)); })(2.0) == 20);
+}

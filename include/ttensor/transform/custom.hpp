@@ -50,6 +50,44 @@ template <class Rule> bool refers_to_locals(const tape& t, const Rule& rule) {
 }
 
 // ---- reverse mode: one node that calls a pullback -------------------------------------------------------------------------
+/// Numbers of examples along the axes that were mapped inside the tape of a call over the chain C, the newest last. A rule is called for all of them at once,
+/// with cotangents that may be combined with what is mapped: what it is given and what it gives back has them all, also where an argument has none.
+template <class C> struct mapped_axes {
+  static constexpr bool every_leaf = true;  // what only masks, indices or keys are mapped by is mapped too
+  using X = inner_t<parts::newest_t<C>>;
+  static constexpr int older = batch_levels_v<X>, count = batch_levels_v<C> - older;
+  index_t at[count + 1];
+  template <class... A> static mapped_axes of(const A&... a) {
+    mapped_axes m;
+    for (index_t& n : m.at) n = 1;
+    if constexpr (count > 0) (tree::for_each(m, a), ...);
+    return m;
+  }
+  template <class Q> void operator()(const Q& q) {
+    if constexpr (requires { q.seed; }) {
+      (*this)(q.seed);
+    } else if constexpr (requires { q.elements().batch(); }) {
+      const auto b = q.elements().batch();
+      for (int d = older; d < b.size(); ++d) eval_detail::meet_batch(at[d - older], b[d]);
+    }
+  }
+};
+/// An output for every example.
+template <class C> struct for_every_example {
+  const mapped_axes<C>& m;
+  template <class Y> Y operator()(const Y& y, std::type_identity<Y>) const {
+    if constexpr (mapped_axes<C>::count > 0 && requires { y.elements().batch(); }) {
+      auto s = y.elements().value();
+      auto b = ones<batch_levels_v<scalar_t<Y>>>();
+      for (int d = mapped_axes<C>::older; d < b.size(); ++d) b[d] = m.at[d - mapped_axes<C>::older];
+      s.require_batch(b);
+      if constexpr (tree::tensor_leaf<Y>) return Y(std::move(s), y.shape());
+      else return Y(std::move(s));
+    } else {
+      return y;
+    }
+  }
+};
 /// Values as outputs of the tape; serial 0: as constants.
 struct tape_leaf {
   tape* t;
@@ -105,6 +143,7 @@ template <class C> struct take_cotangent {
 /// Adds a gradient to an argument. C: the chain of the call; mapped axes that the argument lacks are summed.
 template <class C> struct give_gradient {
   tape& t;
+  const mapped_axes<C>& examples;
   using L = parts::newest_t<C>;
   template <class X, int Q> void add(const store<var<X>>& s, layout_map<Q> m, const leaf<X, Q>& g) const {
     if (!s.slot() || s.slot()->tape_serial != t.serial) return;
@@ -145,8 +184,10 @@ template <class C> struct give_gradient {
         if (!(g.shape() == a.shape()))
           raise<shape_error>("[custom_vjp] argument shape " + shape::text(a.shape()) + " and gradient shape " +
                              shape::text(g.shape()) + " differ [TT-S16]");
-      const auto l = unmapped(g.as_leaf());
+      auto l = unmapped(g.as_leaf());
       constexpr int Q = rank_v<decltype(l)>, levels = Q - R;
+      for (int d = 0; d < levels; ++d)
+        if (l.map.extent[d] == 1) l.map.extent[d] = examples.at[d], l.map.stride[d] = 0;
       if constexpr (is_var_v<A>) {
         if (!a.active() || a.serial() != t.serial) return;
         if constexpr (Q == 0) {
@@ -173,8 +214,9 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
   Y y;
   std::tuple<A...> args;
   std::vector<output> out;
-  node(const Pull& p, const Y& y_, std::vector<output>&& o, const A&... a)
-      : pull(p), y(y_), args(a...), out(static_cast<std::vector<output>&&>(o)) {}
+  mapped_axes<C> examples;
+  node(const Pull& p, const Y& y_, std::vector<output>&& o, const mapped_axes<C>& m, const A&... a)
+      : pull(p), y(y_), args(a...), out(static_cast<std::vector<output>&&>(o)), examples(m) {}
   void backward(tape& t) override {
     if (!checkpoint_detail::any_live(t, out)) return;
     const level_calls::unchecked kept;
@@ -182,17 +224,17 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
     const Y ct = tree::map<Y>(take_cotangent<C>{t, out, k}, y);
     const auto g = tree::evaluate_all(pull(ct));
     if constexpr (sizeof...(A) == 1) {
-      tree::for_each(give_gradient<C>{t}, std::get<0>(args), g);
+      tree::for_each(give_gradient<C>{t, examples}, std::get<0>(args), g);
     } else {
       static_assert(std::tuple_size_v<std::remove_cvref_t<decltype(g)>> == sizeof...(A),
                     "ttensor: a custom rule returns a tuple with one gradient for each argument");
-      [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::for_each(give_gradient<C>{t}, std::get<I>(args), std::get<I>(g)), ...); }(
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::for_each(give_gradient<C>{t, examples}, std::get<I>(args), std::get<I>(g)), ...); }(
           std::make_index_sequence<sizeof...(A)>{});
     }
   }
 };
 /// The value y as a result of the tape of the arguments, whose node calls `pull`.
-template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, const Pull& pull, const A&... a) {
+template <class C, class Y, class Pull, class... A> auto recorded(const Y& result, const Pull& pull, const A&... a) {
   using L = parts::newest_t<C>;
   using Z = tree::rebind_t<tree::lift_to<C>, Y>;
   ad::serial_finder finder;
@@ -203,12 +245,14 @@ template <class C, class Y, class Pull, class... A> auto recorded(const Y& y, co
   const std::uint64_t serial = finder.checked();
   tape* t = serial ? &tapes::of<inner_t<L>>(serial) : nullptr;
   std::vector<output> out;
+  const auto examples = mapped_axes<C>::of(a...);
+  const Y y = t ? tree::map<Y>(for_every_example<C>{examples}, result) : result;
   Z z = tree::map<Z>(tape_leaf{t, out}, y);
   if constexpr (requires { pull.refers_to_locals(*t); })
     if (t && t->trials == 0 && pull.refers_to_locals(*t))
       raise<level_error>(
           "[custom_vjp, custom_jvp] the rule refers to a local of the transformed function, which is gone when the rule runs; capture it by value, [=] or [c], or pass it as an argument [TT-L08]");
-  if (t) t->push<node<C, Pull, Y, A...>>(pull, y, static_cast<std::vector<output>&&>(out), a...);
+  if (t) t->push<node<C, Pull, Y, A...>>(pull, y, static_cast<std::vector<output>&&>(out), examples, a...);
   return z;
 }
 

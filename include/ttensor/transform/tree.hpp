@@ -237,11 +237,11 @@ template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, 
   else return map<Out>(f, a);
 }
 
-/// f(leaf...) for corresponding differentiable leaves of trees of one structure; the first tree decides what a leaf is.
+/// f(leaf...) for corresponding differentiable leaves (with `every_leaf` all) of trees of one structure; the first tree decides what a leaf is.
 template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
   using D = std::remove_cvref_t<T>;
-  if constexpr (tensor_leaf<D> || scalar_leaf_type<D>) {
-    if constexpr (is_differentiable_leaf_v<D>) f(unstacked(t), unstacked(u)...);
+  if constexpr (tensor_leaf<D> || scalar_leaf_type<D> || is_keys_v<D>) {
+    if constexpr (takes_v<F, D>) f(unstacked(t), unstacked(u)...);
   } else if constexpr (requires { std::tuple_size<D>::value; }) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (for_each_element<I>(f, t, u...), ...);
