@@ -93,3 +93,15 @@ auto slope(const tt::tensor<C, 1>& z) { return tt::grad([](const auto& t) { retu
 double turned() { return tt::grad([](const auto& t) { const std::complex<std::remove_cvref_t<decltype(t)>> z{t, t}; return real(exp(z)); })(2.0); }
 // twin:
 double turned() { return tt::grad([](const auto& t) { return real(exp(t * C(1, 0) + t * C(0, 1))); })(2.0); }
+
+// case: complex_numbers_become_real
+// expect: complex numbers do not become real ones
+auto x = tt::eval(tt::to<double>(tt::tensor<C, 1>{C(1, 2)}));
+// twin:
+auto x = tt::eval(tt::to<C>(tt::tensor<double, 1>{1}));
+
+// case: complex_numbers_counted
+// expect: arange<T> counts in integers or real numbers
+auto x = tt::arange<C>(3);
+// twin:
+auto x = tt::to<C>(tt::arange<double>(3));

@@ -118,6 +118,39 @@ TEST_CASE("bounds of clamp that the integers do not reach") {
   CHECK(tt::all(clamp(s, -5, 300) == tt::tensor<int, 1>{-5, 100, 127}));
   CHECK(tt::all(clamp(u, 50, 150) == tt::tensor<int, 1>{150, 100, 50}));
   CHECK(tt::all(clamp(u, '2', 'z') == tt::tensor<int, 1>{122, 100, 50}));
+  const tt::tensor<std::uint8_t, 1> bound{150, 150, 150};  // beside a bound that is an array too
+  CHECK(tt::all(clamp(u, -5, bound) == tt::tensor<int, 1>{150, 100, 3}));
+  CHECK(tt::all(clamp(u, bound, 300) == tt::tensor<int, 1>{200, 150, 150}));
+  CHECK(tt::all(clamp(u, 300, tt::tensor<int, 1>{1000, 1000, 1000}) == 300));
+}
+TEST_CASE("counts that the integers do not hold shift every bit out") {
+  tt::tensor<std::uint8_t, 1> u{200, 3};
+  const tt::tensor<std::int8_t, 1> s{-100, 100};
+  CHECK(tt::all(u << 256 == 0));
+  CHECK(tt::all(u >> 256 == 0));
+  CHECK(tt::all(s << 257 == 0));
+  CHECK(tt::all(s >> 256 == tt::tensor<int, 1>{-1, 0}));
+  CHECK(tt::all(tt::tensor<int, 1>{5} << (1ll << 32) == 0));
+  CHECK(tt::all(tt::tensor<int, 1>{5} >> 4294967297ll == 0));
+  CHECK(tt::all(tt::vmap([](const auto& x) { return x << 256; })(u) == 0));
+  u <<= 256;
+  CHECK(tt::all(u == 0));
+}
+TEST_CASE("unsigned indices that no int64 reaches are out of range") {
+  const tt::tensor<double, 1> x{1, 2, 3};
+  const std::size_t before = std::size_t(0) - 1;
+  CHECK_THROWS_AS(take(x, tt::tensor<std::uint64_t, 1>{before}, 0), tt::index_error);
+  CHECK_THROWS_AS(take(x, before, 0), tt::index_error);
+  CHECK_THROWS_AS((tt::tensor<double, 2>(2, 2)(before)), tt::index_error);
+  if constexpr (TTENSOR_CHECK_BOUNDS) CHECK_THROWS_AS(x(before), tt::index_error);
+  CHECK(tt::all(take(x, tt::tensor<std::uint64_t, 1>{2, 0}, 0) == tt::tensor<double, 1>{3, 1}));
+  CHECK(x(std::size_t(1)) == 2);
+}
+TEST_CASE("two truth values selected are a mask") {
+  const auto m = tt::eval(where(tt::tensor<int, 1>{1, 2} > 1, true, false));
+  static_assert(std::is_same_v<decltype(m), const tt::tensor<bool, 1>>);
+  CHECK(!m(0));
+  CHECK(m(1));
 }
 
 TEST_CASE("a number shifted by an array") {

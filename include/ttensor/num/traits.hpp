@@ -125,7 +125,8 @@ template <class A, class S>
 consteval auto weak() {
   constexpr number_kind a = kind_v<A>, s = kind_v<S>;
   constexpr bool integers = is_integer_v<A> && (s == number_kind::boolean || is_integer_v<S>);
-  if constexpr (s == number_kind::boolean || integers || a == number_kind::complex ||
+  if constexpr (std::is_void_v<A> && s == number_kind::boolean) return same<S>{};  // among C++ numbers alone
+  else if constexpr (s == number_kind::boolean || integers || a == number_kind::complex ||
                 (a == number_kind::floating && s != number_kind::complex))
     return same<A>{};
   else if constexpr (s == number_kind::complex) {

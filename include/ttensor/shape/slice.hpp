@@ -64,6 +64,12 @@ TTENSOR_BODY void index_failure(const char* op, index_t i, index_t n, int axis) 
                                        " of extent " + to_message(n) + " [TT-I01]");
 }
 #endif
+/// An unsigned index that no index_t reaches is out of range, not one from the end.
+template <class I> TTENSOR_INLINE constexpr index_t position(I i) {
+  constexpr index_t last = std::numeric_limits<index_t>::max();
+  if constexpr (std::is_unsigned_v<I> && sizeof(I) >= sizeof(index_t)) return i > static_cast<I>(last) ? last : static_cast<index_t>(i);
+  else return static_cast<index_t>(i);
+}
 constexpr index_t normalize_index(index_t i, index_t n, int axis, const char* op = "index") {
   if (TTENSOR_UNLIKELY(i < -n || i >= n)) index_failure(op, i, n, axis);
   return i < 0 ? i + n : i;
@@ -113,7 +119,7 @@ TTENSOR_INLINE void slice_axes(const layout_map<R>& m, layout_map<Q>& r, const A
     slice_range<From, To>(m, r, a);
     slice_axes<From + 1, To + 1>(m, r, b...);
   } else {
-    r.offset += normalize_index(static_cast<index_t>(a), m.extent[From], From, "slice") * m.stride[From];
+    r.offset += normalize_index(position(a), m.extent[From], From, "slice") * m.stride[From];
     slice_axes<From + 1, To>(m, r, b...);
   }
 }

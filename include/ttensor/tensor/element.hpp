@@ -222,6 +222,10 @@ TTENSOR_BODY void fixed_extent(index_t got, index_t want, int d) {
                             " [TT-S03]");
 }
 #endif
+template <class I> TTENSOR_INLINE constexpr index_t element_index(I i) {
+  if constexpr (TTENSOR_CHECK_BOUNDS) return shape::position(i);
+  else return static_cast<index_t>(i);
+}
 template <int R> index_t flat_index(const layout_map<R>& m, const index_t (&i)[R > 0 ? R : 1]) {
   index_t at = m.offset;
   for (int d = 0; d < R; ++d)

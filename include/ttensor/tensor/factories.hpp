@@ -89,6 +89,7 @@ template <class T, std::size_t R> tensor<T, static_cast<int>(R)> uninitialized(c
 }
 /// start, start + step, ... below stop; an empty tensor when there is none.
 template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
+  static_assert(!std::is_same_v<T, bool> && !is_complex_v<T>, "ttensor: arange<T> counts in integers or real numbers; convert what it gives, to<T>(arange<double>(n))");
   if (step == T(0)) raise<domain_error>("[arange] step 0; give a positive or negative step [TT-D01]");
   constexpr index_t most = std::numeric_limits<index_t>::max() / 2 + 1;  // more than there can be: refused where memory is taken
   if constexpr (is_integer_v<T>) {  // in 64 bits, which wrap: those of a double do not hold them

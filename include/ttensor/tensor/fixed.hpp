@@ -146,7 +146,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
       if (e[d] != shape::extent_of<Shape>(d)) tensor_detail::fixed_extent(e[d], shape::extent_of<Shape>(d), d);
   }
   template <class... I> static constexpr index_t index(I... i) {
-    const index_t v[] = {static_cast<index_t>(i)..., 0};
+    const index_t v[] = {tensor_detail::element_index(i)..., 0};
     index_t at = 0;
     for (int d = 0; d < R; ++d) {
       const index_t n = shape::extent_of<Shape>(d);

@@ -118,8 +118,12 @@ template <int R> struct spread_op {
 
 namespace indexing_detail {
 template <class N> auto as_index(const N& index) {
-  static_assert(is_integer_v<elem_t<scalar_t<N>>>, "ttensor: an index must be a tensor of integers; for masks use where");
-  return array_detail::as_array(expr::operand<std::int64_t>(expr::plain(index)));
+  using E = elem_t<scalar_t<N>>;
+  static_assert(is_integer_v<E>, "ttensor: an index must be a tensor of integers; for masks use where");
+  const auto whole = [](const auto& i) { return array_detail::as_array(expr::operand<std::int64_t>(i)); };
+  if constexpr (std::is_unsigned_v<E> && sizeof(E) == 8)  // one that no int64 reaches is out of range, not one from the end
+    return whole(apply<minimum_op>(expr::plain(index), E(std::numeric_limits<std::int64_t>::max())));
+  else return whole(expr::plain(index));
 }
 template <class X> auto as_source(const X& x) {
   if constexpr (requires { array_detail::as_array(x).map; }) return array_detail::as_array(x);

@@ -152,11 +152,19 @@ template <scalar_kind S> TTENSOR_INLINE S operator--(S& s, int) {
 }
 
 namespace expr {
+/// A count that every bit of a T leaves with is one that a T holds.
+template <class T, class B> constexpr T shift_count(const B& b) {
+  constexpr int bits = 8 * static_cast<int>(sizeof(T));
+  return static_cast<T>(std::cmp_less(+b, 0) || std::cmp_greater(+b, bits) ? bits : static_cast<int>(b));  // + for characters
+}
 template <class Op, class A, class B> TTENSOR_INLINE auto shifted(A&& a, B&& b) {
-  constexpr bool by_integer = !is_differentiable_v<operand_elem_t<std::remove_cvref_t<B>>>;
+  using D = std::remove_cvref_t<B>;
+  constexpr bool by_integer = !is_differentiable_v<operand_elem_t<D>>;
   static_assert(by_integer, "ttensor: << and >> shift integers by integers; for powers of two write x * exp2(y)");
-  if constexpr (by_integer) return apply<Op>(static_cast<A&&>(a), static_cast<B&&>(b));
-  else return apply<neg_op>(static_cast<A&&>(a));
+  if constexpr (!by_integer) return apply<neg_op>(static_cast<A&&>(a));
+  else if constexpr (std::is_integral_v<D> && !std::is_same_v<D, bool>)
+    return apply<Op>(static_cast<A&&>(a), shift_count<elem_t<scalar_t<A>>>(b));
+  else return apply<Op>(static_cast<A&&>(a), static_cast<B&&>(b));
 }
 }  // namespace expr
 /// Left and right shifts of integers by any count; `<<` of a stream prints.
@@ -184,12 +192,18 @@ template <class T, class B> constexpr auto nearest(const B& b) {
   else if (std::cmp_greater(+b, std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
   else return static_cast<T>(b);
 }
+template <class T, class B> TTENSOR_INLINE decltype(auto) bound(B& b) {
+  if constexpr (cpp_number<B>) return nearest<T>(b);
+  else return static_cast<B&>(b);
+}
 }  // namespace expr
 /// x, but low where it is below and high where it is above; NaN stays. Derivative 1 on the bounds. Integers: the bounds are the numbers themselves, beyond the type too.
 template <operand_or_number X, operand_or_number L, operand_or_number H> TTENSOR_INLINE auto clamp(X&& x, L&& low, H&& high) {
-  using T = elem_t<scalar_t<X>>;
-  if constexpr (is_integer_v<T> && cpp_number<L> && cpp_number<H>)
-    return apply<clamp_op>(static_cast<X&&>(x), expr::nearest<T>(low), expr::nearest<T>(high));
+  using T = expr::operand_elem_t<std::remove_cvref_t<X>, std::remove_cvref_t<L>, std::remove_cvref_t<H>>;
+  if constexpr (is_integer_v<T> && cpp_number<L>)
+    return apply<clamp_op>(static_cast<X&&>(x), expr::nearest<T>(low), expr::bound<T>(high));
+  else if constexpr (is_integer_v<T> && cpp_number<H>)
+    return apply<clamp_op>(static_cast<X&&>(x), static_cast<L&&>(low), expr::nearest<T>(high));
   else return apply<clamp_op>(static_cast<X&&>(x), static_cast<L&&>(low), static_cast<H&&>(high));
 }
 /// a + t (b - a), exactly a at t = 0 and b at t = 1.
@@ -260,7 +274,10 @@ TTENSOR_REFUSED_ASSIGNMENT(/=)
 
 /// to<float>(x): the same array with another element type; never implicit when it narrows.
 template <class T, class A> requires operand_or_number<std::remove_cvref_t<A>> TTENSOR_INLINE auto to(A&& a) {
-  if constexpr (!is_kind_v<T>) return apply<cast_op<T>>(static_cast<A&&>(a));
+  constexpr bool loses = is_complex_v<elem_t<scalar_t<A>>> && !is_complex_v<elem_t<T>> && !std::is_same_v<T, bool>;
+  static_assert(!loses, "ttensor: complex numbers do not become real ones; write real(z), imag(z) or abs(z)");
+  if constexpr (loses) return apply<real_op>(static_cast<A&&>(a));
+  else if constexpr (!is_kind_v<T>) return apply<cast_op<T>>(static_cast<A&&>(a));
   else if constexpr (array_like<A>) return tensor<T, rank_v<A>>(to<elem_t<T>>(static_cast<A&&>(a)));  // a scalar of a transform
   else return T(expr::plain(a));
 }

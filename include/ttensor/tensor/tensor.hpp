@@ -23,7 +23,7 @@ template <class Self, class S, int R> struct array_interface {
   }
 
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) const {
-    return self().elements().get(tensor_detail::flat_index<R>(self().map(), {static_cast<index_t>(i)...}));
+    return self().elements().get(tensor_detail::flat_index<R>(self().map(), {tensor_detail::element_index(i)...}));
   }
   template <class... A>
   requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
@@ -94,7 +94,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
   using base::operator();
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...) && !std::is_const_v<S>)
   TTENSOR_INLINE auto operator()(I... i) {
-    return element<T>(store_, tensor_detail::flat_index<R>(map_, {static_cast<index_t>(i)...}));
+    return element<T>(store_, tensor_detail::flat_index<R>(map_, {tensor_detail::element_index(i)...}));
   }
   template <class... A>
   requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
@@ -317,7 +317,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
 
   using base::operator();
   template <class... I> requires(sizeof...(I) == R && (shape::is_index_v<I> && ...)) TTENSOR_INLINE auto operator()(I... i) & {
-    return element<S>(elements(), tensor_detail::flat_index<R>(map(), {static_cast<index_t>(i)...}));
+    return element<S>(elements(), tensor_detail::flat_index<R>(map(), {tensor_detail::element_index(i)...}));
   }
   template <class... A>
   requires((sizeof...(A) != R || !(shape::is_index_v<A> && ...)) && (shape::is_slice_v<std::remove_cvref_t<A>> && ...))
