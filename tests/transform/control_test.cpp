@@ -163,6 +163,29 @@ TEST_CASE("reverse mode through while_loop needs a bound, which is checked") {
   CHECK_THROWS_AS(f(0.01), domain_error);
   CHECK_THROWS_AS(max_trips{-1}, domain_error);
 }
+TEST_CASE("scan slices the tensors of a vector") {
+  const std::vector<tensor<double, 1>> xs{v, v * 2.0};
+  const auto body = [](auto c, const auto& x) { return std::pair{c + x[0] * x[1], c}; };
+  CHECK(scan(body, 0.0, xs).first == 2 * sum(v * v));
+  const auto g = tt::grad([&](const auto& y) { return scan(body, 0.0, y).first; })(xs);
+  CHECK(all(g[0] == 2.0 * v));
+  CHECK(all(g[1] == v));
+  const auto beside = [](auto c, const auto& x) { return std::pair{c + std::get<0>(x) * std::get<1>(x)[1], c}; };
+  CHECK(scan(beside, 0.0, std::tuple{v, xs}).first == 2 * sum(v * v));
+  CHECK_THROWS_AS(scan(body, 0.0, std::vector<tensor<double, 1>>{v, {1, 2}}), shape_error);
+  const auto none = scan(body, 1.0, std::vector<tensor<double, 1>>{tensor<double, 1>(0), tensor<double, 1>(0)});
+  CHECK(none.first == 1);
+}
+TEST_CASE("branches of cond with different element types, under transforms") {
+  const auto f = [](auto x) { return tt::cond(x > 0.0f, [](auto t) { return t * t; }, [](auto) { return 1.0; }, x); };
+  const tensor<float, 1> xs{2, -1, 3};
+  CHECK(tt::jvp(f, 2.0f, 1.0f).y_dot == 4);
+  CHECK(tt::grad(f)(2.0f) == 4);
+  CHECK(tt::grad(f)(-2.0f) == 0);
+  CHECK(all(tt::vmap(f)(xs) == tensor<double, 1>{4, 1, 9}));
+  CHECK(all(tt::vmap(tt::grad(f))(xs) == tensor<float, 1>{4, 0, 6}));
+  CHECK(all(tt::vmap(tt::grad(tt::grad(f)))(xs) == tensor<float, 1>{2, 0, 2}));
+}
 TEST_CASE("scan of no slices: the ys have their inner shapes, the carry is unchanged") {
   const tensor<double, 2> none_of_three(0, 3), product{{1, 2}, {3, 4}, {5, 6}};
   const tensor<double, 1> start{1, 2};

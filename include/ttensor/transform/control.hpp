@@ -5,8 +5,7 @@
 // they are. Branches and states may meet at different levels (a captured variable in one of them): the result has the newest.
 #pragma once
 #include <string>
-#include "../tensor/shape_ops.hpp"
-#include "common.hpp"
+#include "slices.hpp"
 
 TTENSOR_BEGIN
 
@@ -63,11 +62,6 @@ template <class M, class C, class L> struct masked_leaf<M, C, basic_rng<L>> {
 [[noreturn]] inline void parts_differ() {
   raise<shape_error>(
       "[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S26]");
-}
-[[noreturn]] inline void shapes_differ(const char* op, const message& a, const message& b) {
-  raise<shape_error>(message("[") + op +
-                     "] the two results between which examples choose, or two steps, have different shapes, " + a +
-                     " and " + b + "; give them one shape [TT-S26]");
 }
 template <class M, class T> T select(const M& m, const T& a, const T& b);
 template <class Struct, int I, class M, class A> auto select_field(const M& m, const A& a, const A& b) {
@@ -142,125 +136,6 @@ template <class C, class B> struct while_step {
   template <class T> struct after { using type = body<T>; };
   template <class T> requires is_mapped_v<test<T>> struct after<T> { using type = masked_t<test<T>, tree::common_t<T, body<T>>>; };
   template <class T> using result = typename after<T>::type;
-};
-
-// ---- scan: slices in, stacks out -----------------------------------------------------------------------------------------
-template <class T> struct slice_of { using type = T; };
-template <class T> using slice_of_t = typename slice_of<T>::type;
-template <class S, auto Sh> struct slice_of<tensor<S, Sh>> {
-  static_assert(shape::rank_of<Sh>() > 0, "ttensor: scan walks the first axis of its inputs, and this one has none");
-  using type = typename decltype([] {
-    if constexpr (shape::rank_of<Sh>() == 1) return std::type_identity<S>{};
-    else return std::type_identity<tensor<S, shape::rank_of<Sh>() - 1>>{};
-  }())::type;
-};
-template <class... T> struct slice_of<std::tuple<T...>> { using type = std::tuple<slice_of_t<T>...>; };
-template <class A, class B> struct slice_of<std::pair<A, B>> { using type = std::pair<slice_of_t<A>, slice_of_t<B>>; };
-template <class T, std::size_t N> struct slice_of<std::array<T, N>> { using type = std::array<slice_of_t<T>, N>; };
-template <class T> requires tree::is_keys_v<T> struct slice_of<std::vector<T>> { using type = T; };  // of random keys
-template <class T> requires tree::is_aggregate_tree_v<T> struct slice_of<T> { using type = tree::rebind_t<tree::more_axes<-1>, T>; };
-inline void same_length(index_t& n, index_t k) {
-  if (k >= 0 && n >= 0 && k != n)
-    raise<shape_error>("[scan] inputs have " + std::to_string(n) + " and " + std::to_string(k) +
-                       " slices along their first axes; give one length [TT-S27]");
-  if (k >= 0) n = k;
-}
-template <class T> index_t length(const T& xs) {  // -1: no tensor inside
-  index_t n = -1;
-  if constexpr (tree::tensor_leaf<T>) n = xs.extent(0);
-  else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) n = static_cast<index_t>(xs.size());
-  else if constexpr (requires { std::tuple_size<T>::value; }) std::apply([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
-  else if constexpr (tree::is_aggregate_tree_v<T>) tree::for_each([&](const auto& x) { same_length(n, x.extent(0)); }, xs);
-  return n;
-}
-/// Zeros shaped as a slice: what scan shows its body when there is none.
-template <class T> slice_of_t<T> zero_slice(const T& xs) {
-  using Slice = slice_of_t<T>;
-  if constexpr (tree::tensor_leaf<T>) {
-    if constexpr (rank_v<T> == 1) {
-      return Slice(elem_t<Slice>(0));
-    } else {
-      dims<rank_v<T> - 1> e;
-      for (int d = 1; d < rank_v<T>; ++d) e[d - 1] = xs.extent(d);
-      return Slice(e);
-    }
-  } else if constexpr (tree::is_keys_v<T> && !std::is_same_v<Slice, T>) {
-    return Slice();
-  } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    return std::apply([&](const auto&... x) { return Slice{zero_slice(x)...}; }, xs);
-  } else if constexpr (tree::is_aggregate_tree_v<T>) {
-    return tree::map<Slice>([&]<class X, class Out>(const X& x, std::type_identity<Out>) { return Out(zero_slice(x)); }, xs);
-  } else {
-    return xs;
-  }
-}
-template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
-  if constexpr (tree::tensor_leaf<T>) return slice_of_t<T>(xs(i));
-  else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) return xs[static_cast<std::size_t>(i)];
-  else if constexpr (requires { std::tuple_size<T>::value; })
-    return std::apply([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
-  else if constexpr (tree::is_aggregate_tree_v<T>)
-    return tree::map<slice_of_t<T>>([&]<class Out>(const auto& x, std::type_identity<Out>) { return Out(x(i)); }, xs);
-  else return xs;
-}
-template <class T> struct stack_of { using type = std::vector<T>; };  // static parts: one a step
-template <class T> using stack_of_t = typename stack_of<T>::type;
-template <class S> requires tree::scalar_leaf_type<S> struct stack_of<S> { using type = tensor<S, 1>; };
-template <class S, auto Sh> struct stack_of<tensor<S, Sh>> { using type = tensor<S, shape::rank_of<Sh>() + 1>; };
-template <class... T> struct stack_of<std::tuple<T...>> { using type = std::tuple<stack_of_t<T>...>; };
-template <class A, class B> struct stack_of<std::pair<A, B>> { using type = std::pair<stack_of_t<A>, stack_of_t<B>>; };
-template <class T, std::size_t N> struct stack_of<std::array<T, N>> { using type = std::array<stack_of_t<T>, N>; };
-template <class T> requires tree::is_aggregate_tree_v<T> struct stack_of<T> { using type = tree::rebind_t<tree::more_axes<1>, T>; };
-/// Puts y at place i of n; the first one makes the stack, also of no places.
-template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index_t n) {
-  if constexpr (tree::tensor_leaf<T>) {
-    constexpr int R = rank_v<T>;
-    if (i == 0) {
-      dims<R + 1> e{};
-      e[0] = n;
-      for (int d = 0; d < R; ++d) e[d + 1] = y.extent(d);
-      ys = stack_of_t<T>(e);
-    }
-    if (i < n) {
-      auto place = ys(i);
-      if (!(place.shape() == y.shape())) shapes_differ("scan", shape::text(place.shape()), shape::text(y.shape()));
-      place = y;
-    }
-  } else if constexpr (tree::scalar_leaf_type<T>) {
-    if (i == 0) ys = stack_of_t<T>(n);
-    if (i < n) ys(i) = y;
-  } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (store_at<std::tuple_element_t<I, T>>(std::get<I>(ys), std::get<I>(y), i, n), ...);
-    }(std::make_index_sequence<std::tuple_size_v<T>>{});
-  } else if constexpr (tree::is_aggregate_tree_v<T>) {
-    if (i == 0) ys = tree::map<stack_of_t<T>>([&]<class Y, class Out>(const Y& part, std::type_identity<Out>) {
-      Out stack;
-      store_at<unstacked_t<Y>>(stack, part, 0, n);
-      return stack;
-    }, y);
-    else tree::for_each([&](auto& stack, const auto& part) { stack(i) = part; }, ys, y);
-  } else if (i < n) {
-    ys.push_back(y);
-  }
-}
-/// Has the stack of these results more axes than the one that scan walks?
-template <class T> inline constexpr bool has_axes_v = tree::tensor_leaf<T> || tree::is_aggregate_tree_v<T>;
-template <class... T> inline constexpr bool has_axes_v<std::tuple<T...>> = (has_axes_v<T> || ...);
-template <class A, class B> inline constexpr bool has_axes_v<std::pair<A, B>> = has_axes_v<A> || has_axes_v<B>;
-template <class T, std::size_t N> inline constexpr bool has_axes_v<std::array<T, N>> = has_axes_v<T>;
-/// A pair or tuple of two, or the sentence that says so.
-template <class P> struct carry_and_output {
-  static_assert(
-      sizeof(P) == 0,
-      "ttensor: the body of scan returns two things, std::pair(carry, y): the next carry, and y for the stack");
-};
-template <class P> requires(std::tuple_size<P>::value == 2) struct carry_and_output<P> { using type = P; };
-template <class B, class X> struct scan_step {
-  template <class T> using both = typename carry_and_output<std::remove_cvref_t<decltype(std::declval<const B&>()(
-      std::declval<const T&>(), std::declval<const X&>()))>>::type;
-  template <class T> using result = tree::evaluated_t<std::tuple_element_t<0, both<T>>>;
-  template <class T> using output = tree::evaluated_t<std::tuple_element_t<1, both<T>>>;
 };
 }  // namespace control
 
