@@ -92,7 +92,7 @@ inline void release_local(block* b) noexcept {  // on the owner thread, or with 
   b->set_local(n);
   if (TTENSOR_UNLIKELY(n == 0)) release_shared(b);
 }
-inline void destroy(block* b) noexcept { give_bytes(b, b->bytes, b->from); }
+inline void destroy(block* b) noexcept { give_bytes(b, b->bytes, b->from, b->owner != this_thread); }
 
 void settle_mail(bool closing) noexcept;
 void register_thread();

@@ -24,12 +24,13 @@ inline constinit thread_local memory_resource* default_resource = nullptr;  // n
 // can name an owner that has ended.
 inline constinit thread_local std::uint64_t this_thread = 0;
 
-/// Freed blocks by size class (four classes an octave, so at most a fifth is wasted), at most `limit` bytes in all.
+/// Freed blocks by size class (four classes an octave, so at most a fifth is wasted), at most `limit` bytes in all; of those that other threads made
+/// as long as there are no more than `foreign_limit`: a thread that only drops what others send it takes none again.
 class block_cache {
  public:
   [[noreturn]] static void throw_bad_alloc();
   static constexpr int classes = 4 * (sizeof(std::size_t) == 8 ? 40 : 24);
-  static constexpr std::size_t limit = std::size_t(192) << 20, page = 4096;
+  static constexpr std::size_t limit = std::size_t(192) << 20, foreign_limit = std::size_t(16) << 20, page = 4096;
 
   static constexpr int class_of(std::size_t bytes) {  // smallest class that holds `bytes`
     if (bytes <= 256) return static_cast<int>((bytes + 63) / 64);
@@ -47,7 +48,7 @@ class block_cache {
   // rows of a page would meet in the cache more often, and the wait is a smaller part of their time.
   static void* from_system(std::size_t bytes);
   void* take(std::size_t& bytes);
-  inline void give(void* p, std::size_t bytes) noexcept;
+  inline void give(void* p, std::size_t bytes, std::size_t most = limit) noexcept;
   void trim() noexcept;
 
  private:
@@ -61,7 +62,7 @@ inline constinit thread_local block_cache cache;
 /// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken, which is whole lines of 64: a
 /// register may be read and written at the start of any block that is not empty, and over its last elements.
 void* take_bytes(std::size_t& bytes, memory_resource*& from);
-void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept;
+void give_bytes(void* p, std::size_t bytes, memory_resource* from, bool foreign = false) noexcept;
 
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void block_cache::throw_bad_alloc() { TTENSOR_THROW_BAD_ALLOC(); }
@@ -84,8 +85,8 @@ TTENSOR_BODY void* block_cache::take(std::size_t& bytes) {
   ++stats.system;
   return from_system(bytes);
 }
-inline void block_cache::give(void* p, std::size_t bytes) noexcept {
-  if (!TTENSOR_KEEPS_BLOCKS || held_ + bytes > limit || this_thread == 0) return std::free(p);  // who is not numbered would not trim at its end
+inline void block_cache::give(void* p, std::size_t bytes, std::size_t most) noexcept {
+  if (!TTENSOR_KEEPS_BLOCKS || held_ + bytes > most || this_thread == 0) return std::free(p);  // who is not numbered would not trim at its end
   const int c = class_of(bytes);
   held_ += bytes;
   free_[c] = new (p) link{free_[c]};
@@ -107,8 +108,8 @@ TTENSOR_BODY void* take_bytes(std::size_t& bytes, memory_resource*& from) {
   ++stats.system;
   return from->allocate(bytes);
 }
-TTENSOR_BODY void give_bytes(void* p, std::size_t bytes, memory_resource* from) noexcept {
-  from ? from->deallocate(p, bytes) : cache.give(p, bytes);
+TTENSOR_BODY void give_bytes(void* p, std::size_t bytes, memory_resource* from, bool foreign) noexcept {
+  from ? from->deallocate(p, bytes) : cache.give(p, bytes, foreign ? block_cache::foreign_limit : block_cache::limit);
 }
 #endif
 
