@@ -184,6 +184,16 @@ TEST_CASE("signature: hvp and vhp take several arguments as tuples, as jvp does"
   CHECK(equal(std::get<0>(tt::hvp(of_tuple, std::tuple{v, y}, std::tuple{a, b})), b));
   CHECK_THROWS_WITH_AS(tt::hvp(f, std::tuple{v, y}, std::tuple{a, vec{1, 2}}), "[hvp] shape (3,) and tangent shape (2,) differ; give it the same shape [TT-S09]", shape_error);
 }
+TEST_CASE("signature: a tuple is one argument for what wraps a function of one tuple") {
+  const auto f = [](const auto& t) { return std::get<0>(t) * std::get<0>(t) * std::get<1>(t); };
+  const std::tuple x{2.0, 3.0}, along{1.0, 0.0};
+  CHECK(tt::jvp(f, x, along).y_dot == 12);
+  CHECK(std::get<1>(tt::jvp(tt::grad(f), x, along).y_dot) == 4);
+  CHECK(tt::jvp(tt::checkpoint(f), x, along).y_dot == 12);
+  CHECK(std::get<0>(tt::hvp(tt::checkpoint(f), x, along)) == 6);
+  const auto first = tt::custom_jvp(f, [f](const auto& t, const auto& d) { return std::pair{f(t), std::get<0>(d)}; });
+  CHECK(tt::jvp(first, x, along).y_dot == 1);
+}
 TEST_CASE("signature: laplacian is the trace of the Hessian") {
   CHECK(laplacian([](auto x) { return x * x * x; })(2.0) == 12);
   CHECK(laplacian(cubes)(v) == 36);

@@ -169,6 +169,7 @@ struct trial {  // of f: what it records is rewound
 
 /// What checkpoint returns for f.
 template <class F> struct checkpoint_function {
+  using ttensor_function = F;
   static constexpr bool ttensor_captureless = is_captureless_v<F>;
   F f;
   template <class... T> auto operator()(const T&... x) const { return run(tree::evaluate_all(x)...); }

@@ -99,6 +99,7 @@ template <class L> inline constexpr int tangents_of = planes_v<core_t<L>> / plan
 
 /// What custom_jvp returns.
 template <class F, class Rule> struct custom_jvp_function {
+  using ttensor_function = F;
   static constexpr bool ttensor_captureless = true;
   F f;
   Rule rule;

@@ -245,6 +245,7 @@ template <class Y> auto rank0(const Y& y) {  // as a scalar
 /// What grad and value_and_grad return for f: call it with f's arguments.
 template <bool Value, class F, class Opts, int... N> struct grad_function;
 template <bool Value, class F, class... O, int... N> struct grad_function<Value, F, type_list<O...>, N...> {
+  using ttensor_function = F;
   static constexpr bool ttensor_captureless = is_captureless_v<F>;
   static constexpr bool aux = options::has<has_aux_t, O...>, complex_derivative = options::has<holomorphic_t, O...>;
   F f;
