@@ -52,7 +52,7 @@ TTENSOR_BINARY(operator%, remainder_op)
 TTENSOR_UNARY(operator-, neg_op)
 TTENSOR_UNARY(operator!, logical_not_op)
 namespace expr {
-/// pow(2.0, 3): a float or double beside an integer. Conversions to these rank below any function of std that competes for the same call,
+/// pow(2.0, 3), minimum(x, 0.5) of a float x: numbers of two types, as doubles. Conversions to these rank below any function of std that competes for the same call,
 /// so that `using namespace` of both is not ambiguous; templates, so that nothing is compiled before it is called.
 struct float_as_double {
   double value;
@@ -67,15 +67,21 @@ struct integer_as_double {
   template <function_operand A> TTENSOR_INLINE auto name(A&& a) TTENSOR_APPLY_1(name##_op, a)
 #define TTENSOR_STAMP_1(name) \
   template <function_operand_or_floating A> TTENSOR_INLINE auto name(A&& a) TTENSOR_APPLY_1(name##_op, a)
-#define TTENSOR_STAMP_2(name)                                                                                                                                   \
-  template <operand_or_number A, operand_or_number B>                                                                                                          \
-  requires(function_operand<A> || function_operand<B> || (plain_float<A> && std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>))                    \
-  TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)                                                                                       \
-  template <int = 0> auto name(expr::float_as_double a, expr::integer_as_double b) { return apply<name##_op>(a.value, b.value); }                               \
-  template <int = 0> auto name(expr::integer_as_double a, expr::float_as_double b) { return apply<name##_op>(a.value, b.value); }
-#define TTENSOR_STAMP_OWN_2(name) \
-  template <operand_or_number A, operand_or_number B> requires(function_operand<A> || function_operand<B> || std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>) \
-  TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)
+#define TTENSOR_STAMP_NUMBERS(name)                                                                                               \
+  template <int = 0> auto name(expr::float_as_double a, expr::integer_as_double b) { return apply<name##_op>(a.value, b.value); } \
+  template <int = 0> auto name(expr::integer_as_double a, expr::float_as_double b) { return apply<name##_op>(a.value, b.value); } \
+  template <int = 0> auto name(expr::float_as_double a, expr::float_as_double b) { return apply<name##_op>(a.value, b.value); }
+#define TTENSOR_STAMP_2(name)                                                                                        \
+  template <operand_or_number A, operand_or_number B>                                                                \
+  requires(function_operand<A> || function_operand<B> ||                                                             \
+           (plain_float<A> && std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>))                       \
+  TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)                                            \
+  TTENSOR_STAMP_NUMBERS(name)
+#define TTENSOR_STAMP_OWN_2(name)                                                                                    \
+  template <operand_or_number A, operand_or_number B>                                                                \
+  requires(function_operand<A> || function_operand<B> || std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>) \
+  TTENSOR_INLINE auto name(A&& a, B&& b) TTENSOR_APPLY_2(name##_op, a, b)                                            \
+  TTENSOR_STAMP_NUMBERS(name)
 TTENSOR_COMPLEX_PARTS(TTENSOR_STAMP_PART)
 TTENSOR_UNARY_OPERATORS(TTENSOR_STAMP_1)
 TTENSOR_BINARY_OPERATORS(TTENSOR_STAMP_2)
@@ -84,6 +90,7 @@ TTENSOR_BINARY_OPERATORS_OWN(TTENSOR_STAMP_OWN_2)
 #undef TTENSOR_STAMP_PART
 #undef TTENSOR_STAMP_1
 #undef TTENSOR_STAMP_2
+#undef TTENSOR_STAMP_NUMBERS
 #undef TTENSOR_STAMP_OWN_2
 #undef TTENSOR_COMPLEX_PARTS
 #undef TTENSOR_UNARY_OPERATORS
