@@ -3,7 +3,7 @@
 
 #include <cmath>
 #include <string>
-// What X11, Qt and sys/sysmacros.h define.
+// What X11, Qt and sys/sysmacros.h define: the headers use none of these names.
 #define Above 0
 #define Always 2
 #define Below 1
@@ -25,7 +25,7 @@
 #define signals public
 #define slots
 #include <ttensor/all.hpp>
-#undef Bool
+#undef Bool  // doctest's macros use these two
 #undef None
 
 namespace tt = ttensor;

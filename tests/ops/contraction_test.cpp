@@ -88,6 +88,15 @@ TEST_CASE("complex numbers and mixed types") {
   const tt::tensor<double, 2> d{{0.5}, {0.25}};
   CHECK(matmul(i, d)(0, 0) == 1.0);
 }
+TEST_CASE_TEMPLATE("the bits of an element do not depend on how many rows and columns there are", T, float, double) {
+  tt::tensor<T, 2> a = tt::normal<T>(tt::rng(1), {9, 40}), b = tt::normal<T>(tt::rng(2), {40, 20});
+  const auto whole = tt::eval(matmul(a, b));
+  for (index_t m : {2, 3, 9})
+    for (index_t n : {2, 3, 4, 7, 15}) {
+      const auto part = tt::eval(matmul(a(tt::range(0, m)), b(tt::all, tt::range(0, n))));
+      CHECK(tt::all(part == whole(tt::range(0, m), tt::range(0, n))));
+    }
+}
 TEST_CASE("large products go through packed panels") {
   for (index_t n : {70, 300, 530}) {
     const auto a = filled<double, 2>({{n, n + 3}}, 1), b = filled<double, 2>({{n + 3, n - 5}}, 3), bt = filled<double, 2>({{n - 5, n + 3}}, 3);

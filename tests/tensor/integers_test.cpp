@@ -122,6 +122,9 @@ TEST_CASE("bounds of clamp that the integers do not reach") {
   CHECK(tt::all(clamp(u, -5, bound) == tt::tensor<int, 1>{150, 100, 3}));
   CHECK(tt::all(clamp(u, bound, 300) == tt::tensor<int, 1>{200, 150, 150}));
   CHECK(tt::all(clamp(u, 300, tt::tensor<int, 1>{1000, 1000, 1000}) == 300));
+  const tt::tensor<char, 1> letters{'a', 'z'}, third{'c', 'c'};
+  CHECK(tt::all(clamp(letters, 98, third) == tt::tensor<char, 1>{'b', 'c'}));
+  CHECK(tt::all(clamp(letters, 'b', 1000) == tt::tensor<char, 1>{'b', 'z'}));
 }
 TEST_CASE("counts that the integers do not hold shift every bit out") {
   tt::tensor<std::uint8_t, 1> u{200, 3};

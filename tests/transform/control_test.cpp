@@ -185,6 +185,8 @@ TEST_CASE("branches of cond with different element types, under transforms") {
   CHECK(all(tt::vmap(f)(xs) == tensor<double, 1>{4, 1, 9}));
   CHECK(all(tt::vmap(tt::grad(f))(xs) == tensor<float, 1>{4, 0, 6}));
   CHECK(all(tt::vmap(tt::grad(tt::grad(f)))(xs) == tensor<float, 1>{2, 0, 2}));
+  const auto of_integer = [](const auto& x) { return tt::cond(x > 0, [](auto t) { return t; }, [](auto) { return 1.5; }, x); };
+  CHECK(all(tt::vmap(of_integer)(tensor<int, 1>{3, -1}) == tensor<double, 1>{3, 1.5}));
 }
 TEST_CASE("scan of no slices: the ys have their inner shapes, the carry is unchanged") {
   const tensor<double, 2> none_of_three(0, 3), product{{1, 2}, {3, 4}, {5, 6}};

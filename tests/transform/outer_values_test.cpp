@@ -98,3 +98,25 @@ TEST_CASE("floor(x) becomes the index of a table that the function captures") {
   const tensor<double, 1> elements{0, 1, 4, 9, 16, 25};
   CHECK(tt::vmap(tt::grad([&](const auto& x) { const auto i = tt::to<int>(floor(x / step)); return x * take(elements, i, 0); }))(tensor<double, 1>{0.25, 1.25})(1) == 4);
 }
+TEST_CASE("numbers without derivatives of a function that captures are used as numbers are") {
+  const double k = 2;
+  const bool first = true;
+  const tensor<double, 1> b{1, 2};
+  CHECK(all(tt::vmap([&](const auto& x) { return floor(x * k); })(b) == tensor<double, 1>{2, 4}));
+  CHECK(tt::grad([&](const auto& x) { return floor(x * k); })(1.5) == 0);
+  CHECK(tt::jacrev([&](const auto& x) { return std::pair{floor(x * k), x}; })(1.5).second == 1);
+  CHECK(tt::grad([&](const auto& x) { return x * tt::grad([](auto y) { return y * y; })(floor(x * k)); })(1.5) == 6);
+  CHECK(tt::grad([&](const auto& x) { return x * tt::checkpoint([](auto y, auto n) { return y * n; })(x, round(x * k)); })(1.5) == 9);
+  CHECK(tt::grad([&](const auto& x) { return x * tt::scan([&](auto s, auto y) { return std::pair{s + y, floor(s * k)}; }, x, b).first; })(1.5) == 6);
+  CHECK(all(tt::vmap([&](auto c) { return tt::grad([&](auto x) { return x * (first ? floor(c * x) : 1.0); })(2.5); })(b) == tensor<double, 1>{2, 5}));
+  CHECK(tt::grad([&](auto x) { double n = 0.5 * round(x * k); return n * x; })(1.2) == 1);
+  CHECK(tt::grad([&](auto x) { const int i = static_cast<int>(floor(x * k) + 1); return i * x; })(1.2) == 3);
+  CHECK(tt::grad([&](auto x) {
+    auto n = floor(x * k);
+    if (n > 2) n = 2.0;
+    for (auto m = n; m > 0; m = m - 1) n = n + 1;
+    return x * n;
+  })(1.7) == 4);
+  CHECK(tt::grad([&](auto x) { const tensor t{floor(x * k), floor(x)}; return x * (t(0) + t(1)) + sum(t * x); })(1.7) == 8);
+  CHECK(tt::grad([&](auto a) { return a * tt::grad([&](auto x) { return x * x * a * (floor(x) * 2 + a); })(1.5); })(2.0) == 60);  // 3 a^2 (2 + a)
+}

@@ -25,7 +25,7 @@ inline constinit thread_local memory_resource* default_resource = nullptr;  // n
 inline constinit thread_local std::uint64_t this_thread = 0;
 
 /// Freed blocks by size class (four classes an octave, so at most a fifth is wasted), at most `limit` bytes in all; of those that other threads made
-/// as long as there are no more than `foreign_limit`: a thread that only drops what others send it takes none again.
+/// only while it holds no more than `foreign_limit`: a thread that drops what others send it may take none again.
 class block_cache {
  public:
   [[noreturn]] static void throw_bad_alloc();

@@ -212,10 +212,10 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
         for (index_t j = 0; j < s.n; ++j) c[i * s.c_row + j] = T(0);
     return;
   }
-  if (s.m * s.n * s.k <= tiny_up_to) return few_columns<1>(s, a, b, c);
+  if (s.m * s.n * s.k <= tiny_up_to) return few_columns(s, a, b, c);
   if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return on_threads(s, a, b, c, row<T>);
   if (s.m == 1 && s.b_col == 1 && s.n >= tile_of<T>::lanes) return on_threads(s, a, b, c, row_update<T>);
-  if (has_few_columns<T>(s)) return on_threads(s, a, b, c, few_columns<2, T>);
+  if (has_few_columns<T>(s)) return on_threads(s, a, b, c, few_columns<T>);
   if (s.k == 1 && s.b_col == 1 && s.n >= tile_of<T>::lanes) return on_threads(s, a, b, c, outer<T>);
 #if defined(TTENSOR_USE_BLAS)
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)

@@ -159,32 +159,35 @@ template <class T> void outer(const product& s, const T* a, const T* b, T* c) {
   }
 }
 
-/// Whether few_columns is the faster: a tile would compute lanes that are dropped, in one chain a row. Where it passes over B eight times a tile is as fast.
+/// Whether few_columns is the faster: a tile would compute lanes that are dropped. Where it passes over B eight times a tile is as fast.
 template <class T> bool has_few_columns(const product& s) {
   return s.k >= 16 && s.n < tile_of<T>::lanes && s.m * ((s.n + 3) / 4) <= 8;
 }
-/// Four columns at a time, the last again where fewer are left. Chains: of each element, one being that of a tile.
-template <int Chains, class T> void few_columns(const product& s, const T* a, const T* b, T* c) {
+/// Two rows and four columns of C at a time, the last again where fewer are left. Each element is the chain of a tile, so that its bits do not depend on
+/// how many rows and columns there are.
+template <class T> void few_columns(const product& s, const T* a, const T* b, T* c) {
   using V = pack<T, 1>;
   for (index_t j = 0; j < s.n; j += 4)
-    for (index_t i = 0; i < s.m; ++i) {
-      const T *y = a + i * s.a_row, *x[4];
-      V sum[Chains][4];
+    for (index_t i = 0; i < s.m; i += 2) {
+      const T *y[2] = {a + i * s.a_row, a + (i + 1 < s.m ? i + 1 : i) * s.a_row}, *x[4];
+      V sum[2][4];
       TTENSOR_UNROLL for (index_t q = 0; q < 4; ++q) {
         x[q] = b + (j + q < s.n ? j + q : s.n - 1) * s.b_col;
-        TTENSOR_UNROLL for (index_t r = 0; r < Chains; ++r) sum[r][q] = V(T(0));
+        sum[0][q] = sum[1][q] = V(T(0));
       }
-      for (index_t p = 0; p < s.k; p += Chains)
-        TTENSOR_UNROLL for (index_t r = 0; r < Chains; ++r) {
-          if (p + r == s.k) break;
-          TTENSOR_UNROLL for (index_t q = 0; q < 4; ++q)
-            sum[r][q] = fma(V(y[(p + r) * s.a_col]), V(x[q][(p + r) * s.b_row]), sum[r][q]);
+      for (index_t p = 0; p < s.k; ++p) {
+        const V u(y[0][p * s.a_col]), v(y[1][p * s.a_col]);
+        TTENSOR_UNROLL for (index_t q = 0; q < 4; ++q) {
+          const V z(x[q][p * s.b_row]);
+          sum[0][q] = fma(u, z, sum[0][q]);
+          sum[1][q] = fma(v, z, sum[1][q]);
         }
-      for (index_t q = 0; q < 4 && j + q < s.n; ++q) {
-        T& to = c[i * s.c_row + j + q];
-        const V total = Chains == 1 ? sum[0][q] : sum[0][q] + sum[Chains - 1][q];
-        to = (s.add ? V(to) + total : total)[0];
       }
+      for (index_t r = 0; r < 2 && i + r < s.m; ++r)
+        for (index_t q = 0; q < 4 && j + q < s.n; ++q) {
+          T& to = c[(i + r) * s.c_row + j + q];
+          to = (s.add ? V(to) + sum[r][q] : sum[r][q])[0];
+        }
     }
 }
 }  // namespace matmul_detail

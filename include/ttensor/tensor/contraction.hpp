@@ -152,7 +152,7 @@ template <int W, index_t k, index_t n, index_t J, bool Unrolled, class T> TTENSO
   });
   if constexpr (J + count * W < n) product_row<W / 2, k, n, J + count * W, Unrolled>(a, b, y);
 }
-/// Their product: loops of known length, and in each element one chain of multiply-adds, as in the tiles of run/matmul.hpp.
+/// Their product: loops of known length, and in each element one chain of multiply-adds, as in most products (run/matmul.hpp).
 template <class A, class B> TTENSOR_INLINE auto fixed_product(const A& a, const B& b) {
   using T = scalar_t<A>;
   constexpr index_t k = shown_extent<A>(0), m = rank_v<A> == 1 ? 1 : shown_extent<A>(1), n = rank_v<B> == 1 ? 1 : shown_extent<B>(0);

@@ -195,8 +195,8 @@ namespace expr {
 /// A C++ integer that no T reaches is the last one that it does; as a bound it means the same.
 template <class T, class B> constexpr auto nearest(const B& b) {
   if constexpr (!std::is_integral_v<B> || std::is_same_v<B, bool>) return b;
-  else if (std::cmp_less(+b, std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();  // + for characters
-  else if (std::cmp_greater(+b, std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  else if (std::cmp_less(+b, +std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();  // + for characters
+  else if (std::cmp_greater(+b, +std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
   else return static_cast<T>(b);
 }
 template <class T, class B> TTENSOR_INLINE decltype(auto) bound(B& b) {

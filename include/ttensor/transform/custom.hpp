@@ -153,13 +153,15 @@ template <class F, class Rule> struct custom_jvp_function {
 };
 /// f with its own forward derivative: rule(x, x_dot) -> pair{y, y_dot}, linear in x_dot; several arguments: rule(tuple x,
 /// tuple x_dot). Reverse mode transposes the rule, which it calls twice: with any tangent for the value, and to transpose it. At higher
-/// orders the rule itself is differentiated. The tangent of an integer is 0.
+/// orders the rule itself is differentiated. The tangent of an integer is 0. Under a vmap inside reverse mode every result is kept for every
+/// example, also one that does not depend on what is mapped: compute large such results outside.
 template <class F, class Rule> auto custom_jvp(F f, Rule rule) {
   return custom_jvp_function<F, Rule>{static_cast<F&&>(f), static_cast<Rule&&>(rule)};
 }
 
 /// What custom_vjp returns.
 template <class F, class Fwd, class Bwd> struct custom_vjp_function {
+  using ttensor_function = F;
   static constexpr bool ttensor_captureless = true;
   F f;
   Fwd fwd;
@@ -196,7 +198,7 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
   }
 };
 /// f with its own reverse derivative: fwd(x...) -> pair{y, saved}; bwd(saved, ct) -> gradient, a tuple when there are several
-/// arguments. Forward mode of it does not compile; forward mode over its reverse mode differentiates fwd and bwd.
+/// arguments. Forward mode of it does not compile; forward mode over its reverse mode differentiates fwd and bwd. Results under a vmap: as of custom_jvp.
 template <class F, class Fwd, class Bwd> auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
   return custom_vjp_function<F, Fwd, Bwd>{static_cast<F&&>(f), static_cast<Fwd&&>(fwd), static_cast<Bwd&&>(bwd)};
 }

@@ -10,7 +10,7 @@ using checkpoint_detail::output;
 /// Numbers of examples along the axes that were mapped inside the tape of a call over the chain C, the newest last. A rule is called for all of them at once,
 /// with cotangents that may be combined with what is mapped: what it is given and what it gives back has them all, also where an argument has none.
 template <class C> struct mapped_axes {
-  static constexpr bool every_leaf = true;  // what only masks, indices or keys are mapped by is mapped too
+  static constexpr bool every_leaf = true;  // what only masks or indices are mapped by is mapped too
   using X = inner_t<parts::newest_t<C>>;
   static constexpr int older = batch_levels_v<X>, count = batch_levels_v<C> - older;
   index_t at[count + 1];
@@ -21,9 +21,7 @@ template <class C> struct mapped_axes {
     return m;
   }
   template <class Q> void operator()(const Q& q) {
-    if constexpr (requires { q.seed; }) {
-      (*this)(q.seed);
-    } else if constexpr (requires { q.elements().batch(); }) {
+    if constexpr (requires { q.elements().batch(); }) {
       const auto b = q.elements().batch();
       for (int d = older; d < b.size(); ++d) eval_detail::meet_batch(at[d - older], b[d]);
     }

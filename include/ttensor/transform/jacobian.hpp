@@ -269,6 +269,7 @@ enum class jacobian_mode { forward, reverse, fewer_passes };
 /// What jacfwd, jacrev and jacobian return for f: the Jacobian with respect to the arguments Numbers at f's arguments.
 template <jacobian_mode Mode, class Numbers, class F, class Opts> struct jacobian_function;
 template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_function<Mode, int_list<N...>, F, type_list<O...>> {
+  using ttensor_function = F;
   static constexpr bool ttensor_captureless = is_captureless_v<F>;
   F f;
   index_t most = 1;

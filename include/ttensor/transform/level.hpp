@@ -36,8 +36,15 @@ template <class T> struct probe {
 };
 /// The same of a result without derivatives, floor(x) and its like: where no level is mapped it will be a number, and converts as one.
 template <class T> struct plain_probe : probe<T> {
+  plain_probe() = default;
+  template <class U> plain_probe& operator=(const U& u) {
+    static_cast<probe<T>&>(*this) = probe<T>(u);
+    return *this;
+  }
   operator elem_t<T>() const { __builtin_unreachable(); }
 };
+template <class P> inline constexpr bool is_plain_probe_v = false;
+template <class T> inline constexpr bool is_plain_probe_v<plain_probe<T>> = true;
 namespace level_detail {
 template <class C> struct strip_probe { using type = C; };
 template <class C> struct strip_probe<probe<C>> { using type = C; };
@@ -47,25 +54,27 @@ template <class T> struct kind_rule<probe<T>> {
   template <class Op, class... A> static auto apply(const A&...) {
     using R = join_chain_t<elem_t<T>, probe<T>, A...>;
     if constexpr (Op::differentiable) {
-      return R{};
+      constexpr bool plain = ((is_plain_probe_v<A> || depth_v<A> == 0) && ...);
+      return std::conditional_t<plain, plain_probe<typename level_detail::strip_probe<R>::type>, R>{};
     } else {  // masks and integers keep the batch levels of what is compared, such as a captured one
       using E = elem_t<typename Op::template result<A...>>;
-      if constexpr (is_differentiable_v<E>) return plain_probe<typename level_detail::strip_probe<reelem_t<R, E>>::type>{};
+      using X = typename level_detail::strip_probe<reelem_t<R, E>>::type;
+      if constexpr (is_differentiable_v<E>) return std::conditional_t<batch_levels_v<X> == 0, plain_probe<X>, probe<X>>{};
       else return storage_scalar_t<reelem_t<typename level_detail::strip_probe<R>::type, E>>{};
     }
   }
 };
 template <class T> struct kind_rule<plain_probe<T>> : kind_rule<probe<T>> {};
-template <class T, bool Owns> struct snapshot<probe<T>, Owns> {
+template <class P, bool Owns> requires is_probe_v<P> struct snapshot<P, Owns> {
   static constexpr int holds = 0;
   template <class F> void each_hold(F&&) {}
-  snapshot<probe<T>, false> release() { return {}; }
-  snapshot<probe<T>> owning() const { return {}; }
+  snapshot<P, false> release() { return {}; }
+  snapshot<P> owning() const { return {}; }
   template <class F> void planes(F&&) const {}
 };
-template <class T> class store<probe<T>> {  // a size; no elements
+template <class P> requires is_probe_v<P> class store<P> {  // a size; no elements
  public:
-  using S = probe<T>;
+  using S = P;
   static store make(index_t n, const dims<batch_levels_v<S>>& = {}) {
     store s;
     s.size_ = n;
@@ -95,7 +104,7 @@ template <class S> requires has_probe_v<S> struct statement_rule<S> {
 template <class S> requires has_probe_v<S> struct sum_rule<S> {
   template <bool Columns, class E> static store<reduced_scalar_t<S>> evaluate(const E&, const auto&, const auto&) { return {}; }
 };
-template <class T> struct array_rule<probe<T>> {  // only the rank and the element type of the result matter
+template <class P> requires is_probe_v<P> struct array_rule<P> {  // only the rank and the element type of the result matter
   template <class Op, class... L> static auto apply(const Op&, const L&...) {
     using Y = decltype(std::declval<const Op&>().primal(std::declval<const leaf<elem_t<typename L::scalar>, L::rank>&>()...));
     return tensor<storage_scalar_t<join_chain_t<elem_t<typename Y::scalar>, typename L::scalar...>>, rank_v<Y>>();

@@ -24,11 +24,13 @@ template <class... T> struct slice_of<std::tuple<T...>> { using type = std::tupl
 template <class A, class B> struct slice_of<std::pair<A, B>> { using type = std::pair<slice_of_t<A>, slice_of_t<B>>; };
 template <class T, std::size_t N> struct slice_of<std::array<T, N>> { using type = std::array<slice_of_t<T>, N>; };
 template <class T> requires tree::is_keys_v<T> struct slice_of<std::vector<T>> { using type = T; };  // of random keys
-template <class T> requires(!tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) struct slice_of<std::vector<T>> {
+/// Vectors of what has tensors are sliced; those of numbers or of aggregates, which are no stacks, are passed whole.
+template <class T> inline constexpr bool is_sliced_vector_v = false;
+template <class T> requires(!tree::is_keys_v<T> && !tree::is_aggregate_tree_v<T>)
+inline constexpr bool is_sliced_vector_v<std::vector<T>> = !std::is_same_v<slice_of_t<T>, T>;
+template <class T> requires is_sliced_vector_v<std::vector<T>> struct slice_of<std::vector<T>> {
   using type = std::vector<slice_of_t<T>>;
 };
-template <class T> inline constexpr bool is_sliced_vector_v = false;
-template <class T> inline constexpr bool is_sliced_vector_v<std::vector<T>> = !tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>;
 /// What f gives of each.
 template <class Out, class T, class F> Out each_of(const std::vector<T>& xs, const F& f) {
   Out r;

@@ -201,6 +201,7 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
     return Out(map<unstacked_t<Out>>(f, unstacked(in)));
   } else if constexpr (expression<In> || tensor_leaf<In> || scalar_leaf_type<In>) {
     if constexpr (expression<In> || takes_v<F, In>) return f(in, std::type_identity<Out>{});
+    else if constexpr (scalar_kind<In> && !std::is_same_v<elem_t<In>, elem_t<scalar_t<Out>>>) return Out(apply<cast_op<elem_t<scalar_t<Out>>>>(in));
     else return Out(in);
   } else if constexpr (requires { std::tuple_size<Out>::value; }) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -237,10 +238,10 @@ template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, 
   else return map<Out>(f, a);
 }
 
-/// f(leaf...) for corresponding differentiable leaves (with `every_leaf` all) of trees of one structure; the first tree decides what a leaf is.
+/// f(leaf...) for corresponding differentiable leaves (with `every_leaf` integers and masks too) of trees of one structure; the first tree decides what a leaf is.
 template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
   using D = std::remove_cvref_t<T>;
-  if constexpr (tensor_leaf<D> || scalar_leaf_type<D> || is_keys_v<D>) {
+  if constexpr (tensor_leaf<D> || scalar_leaf_type<D>) {
     if constexpr (takes_v<F, D>) f(unstacked(t), unstacked(u)...);
   } else if constexpr (requires { std::tuple_size<D>::value; }) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
