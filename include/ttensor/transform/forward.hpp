@@ -90,11 +90,13 @@ template <class F, class... T> requires(is_captureless_v<F> && !probing_v<T...>)
 };
 template <class F, class T> inline constexpr bool is_list_of_arguments = false;
 /// Of what takes any arguments, as the object that a transform returns does: what its function takes.
-template <class F, class... T> requires requires { typename F::ttensor_function; }
-inline constexpr bool is_list_of_arguments<F, std::tuple<T...>> = is_list_of_arguments<typename F::ttensor_function, std::tuple<T...>>;
-template <class F, class... T> inline constexpr bool is_list_of_arguments<F, std::tuple<T...>> =
-    std::disjunction_v<std::is_invocable<const F&, const typename asked_with<F, T...>::template type<T>&...>,
-                       std::is_invocable<const F&, const T&...>>;
+template <class F, class... T> inline constexpr bool is_list_of_arguments<F, std::tuple<T...>> = [] {
+  if constexpr (requires { typename F::ttensor_function; })
+    return is_list_of_arguments<typename F::ttensor_function, std::tuple<T...>>;
+  else
+    return std::disjunction_v<std::is_invocable<const F&, const typename asked_with<F, T...>::template type<T>&...>,
+                              std::is_invocable<const F&, const T&...>>;
+}();
 template <bool Hvp> struct names {
   static constexpr const char *name = Hvp ? "hvp" : "jvp", *what = "tangent", *id = "TT-S09";
 };

@@ -26,8 +26,10 @@ template <class T, std::size_t N> struct slice_of<std::array<T, N>> { using type
 template <class T> requires tree::is_keys_v<T> struct slice_of<std::vector<T>> { using type = T; };  // of random keys
 /// Vectors of what has tensors are sliced; those of numbers or of aggregates, which are no stacks, are passed whole.
 template <class T> inline constexpr bool is_sliced_vector_v = false;
-template <class T> requires(!tree::is_keys_v<T> && !tree::is_aggregate_tree_v<T>)
-inline constexpr bool is_sliced_vector_v<std::vector<T>> = !std::is_same_v<slice_of_t<T>, T>;
+template <class T> inline constexpr bool is_sliced_vector_v<std::vector<T>> = [] {
+  if constexpr (tree::is_keys_v<T> || tree::is_aggregate_tree_v<T>) return false;
+  else return !std::is_same_v<slice_of_t<T>, T>;
+}();
 template <class T> requires is_sliced_vector_v<std::vector<T>> struct slice_of<std::vector<T>> {
   using type = std::vector<slice_of_t<T>>;
 };
