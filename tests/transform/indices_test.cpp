@@ -184,3 +184,35 @@ TEST_CASE("a mask of an array that leaves a vmap inside two gradients") {
   CHECK(second == 10);
   CHECK(tt::hessian(f)(1.17) == 10);
 }
+
+// An index of an inner vmap is of a newer level than a table of the vmap around it, however many derivatives stand outside of both.
+TEST_CASE("a mapped index picks from a table that an outer vmap maps, inside a derivative") {
+  const tt::tensor<double, 2> rows{{1, 2}, {3, 4}, {5, 6}};
+  const tt::tensor<int, 1> picks_of_two{1, 0};
+  const auto picked = [&](const auto& pick) {
+    return [&](const auto& a) { return tt::vmap([&](const auto& x) { return tt::vmap([&](const auto& i) { return pick(x, i); })(picks_of_two); })(a); };
+  };
+  const auto check_form = [&](const auto& pick) {
+    const auto f = picked(pick);
+    const auto loss = [&](const auto& a) { return sum(tt::square(f(a))); };
+    check(tt::grad(loss)(rows), {2, 4, 6, 8, 10, 12});
+    CHECK(tt::value_and_grad(loss)(rows).value == 91);
+    check(tt::jvp(f, rows, rows).y_dot, {2, 1, 4, 3, 6, 5});
+    check(tt::vjp(f, rows).pull(f(rows)), {1, 2, 3, 4, 5, 6});
+    check(tt::hvp(loss, rows, rows), {2, 4, 6, 8, 10, 12});
+  };
+  check_form([](const auto& x, const auto& i) { return x(i); });
+  check_form([](const auto& x, const auto& i) { return take(x, i, 0); });
+  const auto written = [&](const auto& a) {
+    return sum(tt::vmap([&](const auto& x) { return sum(tt::vmap([&](const auto& i) { tt::tensor<tt::scalar_t<decltype(x), decltype(i)>, 1> z = x; z(0) = x(i); return sum(z * z); })(picks_of_two)); })(a));
+  };
+  check(tt::grad(written)(rows), {2, 12, 6, 24, 10, 36});
+  const auto two = [&](const auto& a) {
+    return sum(tt::vmap([&](const auto& x) { return sum(tt::vmap([&](const auto& i) { return sum(tt::vmap([&](const auto& j) { return take(x, i, 0) * take(x, j, 0); })(picks_of_two)); })(picks_of_two)); })(a));
+  };
+  check(tt::grad(two)(rows), {6, 6, 14, 14, 22, 22});  // (x0 + x1)^2
+  const auto three = [&](const auto& a) {
+    return sum(tt::vmap([&](const auto& x) { return sum(tt::vmap([&](const auto& q) { return sum(tt::vmap([&](const auto& i) { return x(i) * x(i) * q; })(picks_of_two)); })(x)); })(a));
+  };
+  check(tt::hvp(three, rows, rows), {22, 34, 134, 162, 342, 386});
+}

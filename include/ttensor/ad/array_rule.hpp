@@ -185,7 +185,8 @@ template <class X, class W> struct array_rule<basic_batched<X, W>> {
     else return lifted<To>(s);
   }
   template <class S, int R> static auto inner(const leaf<S, R>& l) {
-    if constexpr (is_batched_v<S> && depth_v<S> == depth_v<batched<X>>) {
+    // The level of a mapped integer is as deep as what it notes, not as what it stores: a table of an outer vmap inside a derivative is no deeper than that.
+    if constexpr (is_batched_v<S> && is_differentiable_v<elem_t<S>> && depth_v<S> == depth_v<kinds::whole_t<basic_batched<X, W>>>) {
       return ad::value_leaf(l);
     } else if constexpr (is_batched_v<S> && !is_differentiable_v<elem_t<S>> && batch_levels_v<S> == batch_levels_v<batched<X>>) {
       return ad::value_leaf(l);
