@@ -25,8 +25,6 @@
 #define signals public
 #define slots
 #include <ttensor/all.hpp>
-#undef Bool  // doctest's macros use these two
-#undef None
 
 namespace tt = ttensor;
 

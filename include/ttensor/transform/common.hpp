@@ -47,8 +47,7 @@ template <class A, class B> requires(is_aggregate_tree_v<A> && is_aggregate_tree
 struct lift_leaf {
   template <class X, class Out> Out operator()(const X& x, std::type_identity<Out>) const {
     if constexpr (std::is_same_v<X, Out>) return x;
-    else if constexpr (scalar_kind<X> && !std::is_same_v<elem_t<X>, elem_t<Out>>) return Out(apply<cast_op<elem_t<Out>>>(x));
-    else return Out(x);
+    else return leaf_as<Out>(x);
   }
 };
 /// The same tree with deeper scalars: constants of the added levels.

@@ -45,22 +45,17 @@ template <class T> struct plain_probe : probe<T> {
 };
 template <class P> inline constexpr bool is_plain_probe_v = false;
 template <class T> inline constexpr bool is_plain_probe_v<plain_probe<T>> = true;
-namespace level_detail {
-template <class C> struct strip_probe { using type = C; };
-template <class C> struct strip_probe<probe<C>> { using type = C; };
-template <class C> struct strip_probe<plain_probe<C>> { using type = C; };
-}  // namespace level_detail
 template <class T> struct kind_rule<probe<T>> {
   template <class Op, class... A> static auto apply(const A&...) {
     using R = join_chain_t<elem_t<T>, probe<T>, A...>;
     if constexpr (Op::differentiable) {
       constexpr bool plain = ((is_plain_probe_v<A> || depth_v<A> == 0) && ...);
-      return std::conditional_t<plain, plain_probe<typename level_detail::strip_probe<R>::type>, R>{};
+      return std::conditional_t<plain, plain_probe<typename kinds::unprobe<R>::type>, R>{};
     } else {  // masks and integers keep the batch levels of what is compared, such as a captured one
       using E = elem_t<typename Op::template result<A...>>;
-      using X = typename level_detail::strip_probe<reelem_t<R, E>>::type;
+      using X = typename kinds::unprobe<reelem_t<R, E>>::type;
       if constexpr (is_differentiable_v<E>) return std::conditional_t<batch_levels_v<X> == 0, plain_probe<X>, probe<X>>{};
-      else return storage_scalar_t<reelem_t<typename level_detail::strip_probe<R>::type, E>>{};
+      else return storage_scalar_t<reelem_t<typename kinds::unprobe<R>::type, E>>{};
     }
   }
 };
@@ -155,7 +150,7 @@ struct returned {  // of the leaves of a result
 };
 template <class Forced> struct probed_above {  // probes that stand above the levels named by closing_over
   static constexpr int rank_change = 0;
-  template <class S> using map = probe<typename strip_probe<join_chain_t<elem_t<S>, Forced, S>>::type>;
+  template <class S> using map = probe<typename kinds::unprobe<join_chain_t<elem_t<S>, Forced, S>>::type>;
   template <class S> using scalar_of_struct = map<S>;
 };
 /// An argument with probes, random keys too: what is drawn from a mapped key is mapped.
@@ -207,8 +202,8 @@ template <class F, class Forced, class... A> constexpr auto captured_chain() {
     return std::type_identity<double>{};
   } else if constexpr (check_call<F, typename probed_argument<Forced, A>::type...>()) {
     using R = std::remove_cvref_t<decltype(std::declval<const F&>()(std::declval<const typename probed_argument<Forced, A>::type&>()...))>;
-    return std::type_identity<join_chain_t<double, double, typename strip_probe<tree::chain_t<R>>::type,
-                                           typename strip_probe<tree::index_chain_t<R>>::type>>{};
+    return std::type_identity<join_chain_t<double, double, typename kinds::unprobe<tree::chain_t<R>>::type,
+                                           typename kinds::unprobe<tree::index_chain_t<R>>::type>>{};
   } else {
     return std::type_identity<double>{};
   }
@@ -219,8 +214,8 @@ template <class C> struct options_chain<closing_over_t<C>> { using type = C; };
 
 /// The chain of what a call meets: its arguments, mapped integers and masks among them, levels that are forced, and those that f captured.
 template <class Captured, class Forced, class... A> using met_chain_t =
-    join_chain_t<double, double, typename level_detail::strip_probe<Forced>::type, tree::chain_t<A>..., Captured,
-                 typename level_detail::strip_probe<tree::index_chain_t<A>>::type...>;
+    join_chain_t<double, double, typename kinds::unprobe<Forced>::type, tree::chain_t<A>..., Captured,
+                 typename kinds::unprobe<tree::index_chain_t<A>>::type...>;
 template <class F, class Forced, class... A> using captured_chain_t =
     typename decltype(level_detail::captured_chain<F, Forced, A...>())::type;
 /// The chain above which a transform of f over these arguments must wrap.
@@ -237,10 +232,10 @@ template <class F, class Tuple> inline constexpr bool probe_captured_by_v = fals
 template <class F, class... W> inline constexpr bool probe_captured_by_v<F, std::tuple<W...>> = probe_captured_v<F, W...>;
 template <class F, class... W> inline constexpr bool probe_captured_by_v<F, bundle<W...>> = probe_captured_v<F, std::remove_cvref_t<W>...>;
 /// The probe that stands for the newest level among chains, and an argument on it.
-template <class... C> using probe_of_t = probe<typename level_detail::strip_probe<join_chain_t<double, double, C...>>::type>;
+template <class... C> using probe_of_t = probe<typename kinds::unprobe<join_chain_t<double, double, C...>>::type>;
 template <class P, class A> using on_probe_t = tree::rebind_t<tree::lift_to<P>, A>;
 /// What a transform over the chain C answers while an outer one looks at types: T on probes that have met C.
-template <class C, class T> using probed_result_t = tree::rebind_t<tree::lift_to<probe<typename level_detail::strip_probe<C>::type>>, T>;
+template <class C, class T> using probed_result_t = tree::rebind_t<tree::lift_to<probe<typename kinds::unprobe<C>::type>>, T>;
 
 namespace level_detail {
 /// A leaf as scalar type To, where the chain of To is at least as deep: a constant of the added levels.

@@ -318,7 +318,7 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
   }
   /// The types of an answer over the chain C when f gives R, while an outer transform looks at types.
   template <class C, class R, class... A> static auto looked_at() {
-    using K = reverse_detail::call<probe<typename level_detail::strip_probe<C>::type>, type_list<A...>, N...>;
+    using K = reverse_detail::call<probe<typename kinds::unprobe<C>::type>, type_list<A...>, N...>;
     auto result = [] { return level_detail::fake<probed_result_t<C, R>>(); };
     if constexpr (sizeof...(N) == 1) return answer<K>(level_detail::fake<typename K::template gradient<N>>()..., result);
     else return answer<K>(level_detail::fake<std::tuple<typename K::template gradient<N>...>>(), result);

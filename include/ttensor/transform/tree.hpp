@@ -193,6 +193,11 @@ template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, 
 template <std::size_t I, class F, class... T> void for_each_element(F& f, T&... t);
 template <class Struct, int I, class F, class... T> void for_each_field(F& f, T&... t);
 
+/// A leaf as another one of newer levels or a wider element type: a constant of the levels that it lacks.
+template <class Out, class X> Out leaf_as(const X& x) {
+  if constexpr (scalar_kind<X> && !std::is_same_v<elem_t<X>, elem_t<scalar_t<Out>>>) return Out(apply<cast_op<elem_t<scalar_t<Out>>>>(x));
+  else return Out(x);
+}
 /// A tree of type Out whose leaves are f(leaf of in, type_identity<leaf type of Out>); static parts are copied.
 template <class Out, class F, class In> Out map(F&& f, const In& in) {
   if constexpr (is_keys_v<In> && takes_v<F, In>) {
@@ -201,8 +206,7 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
     return Out(map<unstacked_t<Out>>(f, unstacked(in)));
   } else if constexpr (expression<In> || tensor_leaf<In> || scalar_leaf_type<In>) {
     if constexpr (expression<In> || takes_v<F, In>) return f(in, std::type_identity<Out>{});
-    else if constexpr (scalar_kind<In> && !std::is_same_v<elem_t<In>, elem_t<scalar_t<Out>>>) return Out(apply<cast_op<elem_t<scalar_t<Out>>>>(in));
-    else return Out(in);
+    else return leaf_as<Out>(in);
   } else if constexpr (requires { std::tuple_size<Out>::value; }) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return Out{map<std::tuple_element_t<I, Out>>(f, std::get<I>(in))...};

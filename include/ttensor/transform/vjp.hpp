@@ -124,7 +124,7 @@ template <bool Aux, class Y, class P> auto answer(const Y& y, P&& pull) {  // y:
   }
 }
 template <bool Aux, class C, class R, class... A> auto looked_at() {  // the types of an answer, while an outer transform looks at types
-  using P = probe<typename level_detail::strip_probe<C>::type>;
+  using P = probe<typename kinds::unprobe<C>::type>;
   using G = decltype(looked_at_gradient<P, A...>());
   return answer<Aux>(level_detail::fake<on_probe_t<P, R>>(), probe_pullback<G>{});
 }
