@@ -71,6 +71,13 @@ TEST_CASE("bool: any(a and b)") {
   CHECK(y(0, 0));
   CHECK(y(0, 1));
   CHECK(!y(1, 0));
+  const tt::tensor<bool, 1> u{true, false, true}, v{false, true, true}, w{false, true, false};
+  CHECK(dot(u, v));
+  CHECK(!dot(u, w));
+  CHECK(!matmul(u, w));
+  const tt::tensor<double, 2> x{{1, -1, -1}, {-1, -1, 1}};
+  CHECK(tt::all(tt::vmap([&](const auto& row) { return dot(row > 0, v); })(x) == tt::tensor<bool, 1>{false, true}));
+  CHECK(dot(x(0) > 0, tt::tensor<int, 1>{5, 1, 1}) == 5);
 }
 TEST_CASE("half is computed in float") {
   tt::tensor<tt::half, 2> a(1, 2048), b(2048, 1);

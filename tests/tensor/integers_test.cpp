@@ -121,6 +121,8 @@ TEST_CASE("bounds of clamp that the integers do not reach") {
   const tt::tensor<std::uint8_t, 1> bound{150, 150, 150};  // beside a bound that is an array too
   CHECK(tt::all(clamp(u, -5, bound) == tt::tensor<int, 1>{150, 100, 3}));
   CHECK(tt::all(clamp(u, bound, 300) == tt::tensor<int, 1>{200, 150, 150}));
+  CHECK(tt::all(clamp(300, tt::tensor<std::int8_t, 1>{1, 2}, tt::tensor<std::int8_t, 1>{3, 127}) == tt::tensor<int, 1>{3, 127}));
+  CHECK(tt::all(clamp(-300, tt::tensor<std::int8_t, 1>{1, -128}, std::int8_t{3}) == tt::tensor<int, 1>{1, -128}));
   CHECK(tt::all(clamp(u, 300, tt::tensor<int, 1>{1000, 1000, 1000}) == 300));
   const tt::tensor<char, 1> letters{'a', 'z'}, third{'c', 'c'};
   CHECK(tt::all(clamp(letters, 98, third) == tt::tensor<char, 1>{'b', 'c'}));

@@ -171,7 +171,7 @@ template <class A, class B> TTENSOR_INLINE auto fixed_product(const A& a, const 
 
 /// Inner product of two vectors: the sum of their products, one fused pass also over expressions.
 /// Shapes    a: (n,)   b: (n,)   ->   a scalar
-/// Types     the promoted type; short floats are summed in float, integers wrap
+/// Types     the promoted type; short floats are summed in float, integers wrap, bool: any(a and b)
 /// Throws    shape_error [TT-S02]: [dot] inner extents differ: (3,) x (4,), 3 != 4
 template <array_like A, array_like B> auto dot(const A& a, const B& b) {
   static_assert(rank_v<A> == 1 && rank_v<B> == 1, "ttensor: dot takes two vectors; use matmul for matrices");
@@ -180,11 +180,15 @@ template <array_like A, array_like B> auto dot(const A& a, const B& b) {
   const auto y = as_expression(b);
   const auto p = x.shape(), q = y.shape();
   if (p[0] != q[0]) contraction_detail::inner_extents("dot", p, q, p[0], q[0]);
-  auto total = sum(apply<mul_op>(x, y));
   using T = expr::operand_elem_t<A, B>;
-  if constexpr (std::is_same_v<elem_t<decltype(total)>, T>) return total;
-  else if constexpr (depth_v<decltype(total)> == 0) return static_cast<T>(total);
-  else return to<T>(total);
+  if constexpr (std::is_same_v<T, bool>) {
+    return any(apply<logical_and_op>(x, y));
+  } else {
+    auto total = sum(apply<mul_op>(x, y));
+    if constexpr (std::is_same_v<elem_t<decltype(total)>, T>) return total;
+    else if constexpr (depth_v<decltype(total)> == 0) return static_cast<T>(total);
+    else return to<T>(total);
+  }
 }
 /// The same of small fixed operands. In place: a result that a call leaves in memory waits for its stores when it is copied.
 template <array_like A, array_like B> requires(contraction_detail::are_small_fixed<A, B> && rank_v<A> + rank_v<B> > 2)

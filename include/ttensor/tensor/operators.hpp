@@ -204,10 +204,10 @@ template <class T, class B> TTENSOR_INLINE decltype(auto) bound(B&& b) {
   else return static_cast<B&&>(b);
 }
 }  // namespace expr
-/// x, but low where it is below and high where it is above; NaN stays. Derivative 1 on the bounds. Integers: the bounds are the numbers themselves, beyond the type too.
+/// x, but low where it is below and high where it is above; NaN stays. Derivative 1 on the bounds. Integers: plain numbers are themselves, beyond the type too.
 template <operand_or_number X, operand_or_number L, operand_or_number H> TTENSOR_INLINE auto clamp(X&& x, L&& low, H&& high) {
   using T = expr::operand_elem_t<std::remove_cvref_t<X>, std::remove_cvref_t<L>, std::remove_cvref_t<H>>;
-  return apply<clamp_op>(static_cast<X&&>(x), expr::bound<T>(static_cast<L&&>(low)), expr::bound<T>(static_cast<H&&>(high)));
+  return apply<clamp_op>(expr::bound<T>(static_cast<X&&>(x)), expr::bound<T>(static_cast<L&&>(low)), expr::bound<T>(static_cast<H&&>(high)));
 }
 /// a + t (b - a), exactly a at t = 0 and b at t = 1.
 template <operand_or_number A, operand_or_number B, operand_or_number T>
