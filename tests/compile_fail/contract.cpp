@@ -318,3 +318,17 @@ auto with_aux(const tt::tensor<double, 1>& x) { return tt::laplacian([](const au
 auto mapped(const tt::tensor<double, 1>& x) { return tt::vmap([](auto t) { return t * t; }, strict)(x); }
 // twin:
 auto mapped(const tt::tensor<double, 1>& x) { return tt::vmap(tt::grad([](auto t) { return t * t; }, strict))(x); }
+
+// case: a_rule_gives_a_gradient_for_each_argument
+// expect: ttensor: a custom rule returns a tuple with one gradient for each argument \(of a key or an integer anything, 0\)
+vec scaled(const vec& v) {
+  const auto f = tt::custom_vjp([](const auto& x, const auto& n) { return eval(x * n); }, [](const auto& x, const auto& n) { return std::pair(eval(x * n), n); },
+                                [](const auto& n, const auto& ct) { return eval(n * ct); });
+  return tt::grad([f](const auto& x) { return sum(f(x, 3)); })(v);
+}
+// twin:
+vec scaled(const vec& v) {
+  const auto f = tt::custom_vjp([](const auto& x, const auto& n) { return eval(x * n); }, [](const auto& x, const auto& n) { return std::pair(eval(x * n), n); },
+                                [](const auto& n, const auto& ct) { return std::tuple(eval(n * ct), 0); });
+  return tt::grad([f](const auto& x) { return sum(f(x, 3)); })(v);
+}

@@ -18,6 +18,7 @@ template <class F> mat looped(const F& f, const std::vector<rng>& keys, const ma
   for (index_t i = 0; i < x.extent(0); ++i) y(i) = vec(f(keys[static_cast<std::size_t>(i)], vec(x(i))));
   return y;
 }
+const auto close = [](const auto& a, const auto& b) { return a.shape() == b.shape() && max(abs(a - b)) <= 1e-14; };
 const rng key(42);
 const mat x5 = normal<double>(rng(7), {5, 3});
 }  // namespace
@@ -98,7 +99,6 @@ TEST_CASE("mapped keys and derivatives: keys are constants of every level") {
   mat noise(5, 3);
   for (int i = 0; i < 5; ++i) noise(i) = normal<double>(keys[static_cast<std::size_t>(i)], {3});
   const mat each = 2.0 * w * x5 * noise;
-  auto close = [](const auto& a, const auto& b) { return a.shape() == b.shape() && max(abs(a - b)) <= 1e-14; };
   CHECK(close(per_sample_grad(loss)(w, keys, x5), each));
   CHECK(close(vmap(grad(loss), in_axes<none, 0, 0>)(w, keys, x5), each));
   const auto total = [&](const auto& p) { return sum(vmap(loss, in_axes<none, 0, 0>)(p, keys, x5)); };
@@ -160,4 +160,44 @@ TEST_CASE("mapped keys in the state of a mapped loop: rejection sampling") {
   }
   const auto either = vmap([](const auto& k, auto t) { return normal<double>(cond(t > 0.0, [](const auto& q) { return fold_in(q, 1); }, [](const auto& q) { return fold_in(q, 2); }, k), {2}); })(keys, vec{1, -1, 1, -1, 1, 1});
   for (int i = 0; i < 6; ++i) CHECK(all(either(i) == normal<double>(fold_in(keys[static_cast<std::size_t>(i)], i == 1 || i == 3 ? 2 : 1), {2})));
+}
+TEST_CASE("mapped keys beside variables in functions with a rule of their own") {
+  const auto keys = split(key, 5);
+  const auto draw = [](const auto& x, const auto& k) { return eval(uniform<double>(k, {3}) * x); };
+  const auto reverse = custom_vjp(
+      draw,
+      [](const auto& x, const auto& k) {
+        const auto u = uniform<double>(k, {3});
+        return std::pair(eval(u * x), u);
+      },
+      [](const auto& u, const auto& ct) { return std::tuple(eval(u * ct), 0); });
+  const auto forward = custom_jvp(draw, [](const auto& v, const auto& d) {
+    const auto u = uniform<double>(std::get<1>(v), {3});
+    return std::pair(eval(u * std::get<0>(v)), eval(u * std::get<0>(d)));
+  });
+  const auto pairs = custom_jvp([](const auto& x, const auto& k) { return eval(uniform<double>(k[1], {3}) * x); }, [](const auto& v, const auto& d) {
+    const auto u = uniform<double>(std::get<1>(v)[1], {3});
+    return std::pair(eval(u * std::get<0>(v)), eval(u * std::get<0>(d)));
+  });
+  mat u(5, 3), second(5, 3);
+  for (int i = 0; i < 5; ++i) u(i) = uniform<double>(keys[static_cast<std::size_t>(i)], {3});
+  for (int i = 0; i < 5; ++i) second(i) = uniform<double>(split<2>(keys[static_cast<std::size_t>(i)])[1], {3});
+  const auto check = [&](const auto& f, const auto& k, const mat& truth) {
+    CHECK(close(grad([&](const auto& x) { return sum(vmap(f)(x, k)); })(x5), truth));
+    CHECK(close(vmap(grad([&](const auto& x, const auto& one) { return sum(f(x, one)); }))(x5, k), truth));
+    CHECK(close(hvp([&](const auto& x) { return sum(vmap(f)(eval(x * x), k)); }, x5, x5), mat(2 * truth * x5)));
+  };
+  std::vector<std::array<rng, 2>> both;
+  for (const rng& k : keys) both.push_back(split<2>(k));
+  check(forward, keys, u);
+  check(pairs, both, second);
+  CHECK(close(jvp([&](const auto& x) { return vmap(forward)(x, keys); }, x5, x5).y_dot, mat(u * x5)));
+  CHECK(close(grad([&](const auto& x) { return sum(vmap(reverse)(x, keys)); })(x5), u));
+  CHECK(close(grad([&](const auto& x) { return sum(vmap(grad([&](const auto& y, const auto& k) { return sum(reverse(eval(y * y), k)); }))(x, keys)); })(x5), mat(2 * u)));
+  // a result that does not depend on the key, which is all that is mapped: the rule has the cotangent of each example
+  const auto noisy = custom_vjp([](const auto& x, const auto&) { return eval(2 * x); }, [](const auto& x, const auto& k) { return std::pair(eval(2 * x), uniform<double>(k, {3})); },
+                                [](const auto& saved, const auto& ct) { return std::tuple(eval(saved * ct), 0); });
+  const vec w{1, 2, 3};
+  const mat weight = x5 + 1.0;
+  CHECK(close(grad([&](const auto& x) { return sum(vmap([&](const auto& k) { return noisy(x, k); })(keys) * weight); })(w), vec(sum(u * weight, 0))));
 }

@@ -49,7 +49,7 @@ template <class Rule> bool refers_to_locals(const tape& t, const Rule& rule) {
 struct zero_leaf {
   static constexpr bool every_leaf = true;
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
-    if constexpr (tree::is_keys_v<Y>) return y;
+    if constexpr (tree::is_keys_v<Y>) return tree::keys_as<Out>(y);
     else if constexpr (tree::tensor_leaf<Y>) return Out(y.shape());
     else return Out(0);
   }
@@ -198,7 +198,7 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
   }
 };
 /// f with its own reverse derivative: fwd(x...) -> pair{y, saved}; bwd(saved, ct) -> gradient, a tuple when there are several
-/// arguments. Forward mode of it does not compile; forward mode over its reverse mode differentiates fwd and bwd. Results under a vmap: as of custom_jvp.
+/// arguments (of keys and integers anything). Forward mode of it does not compile; forward mode over its reverse mode differentiates fwd and bwd. Results under a vmap: as of custom_jvp.
 template <class F, class Fwd, class Bwd> auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
   return custom_vjp_function<F, Fwd, Bwd>{static_cast<F&&>(f), static_cast<Fwd&&>(fwd), static_cast<Bwd&&>(bwd)};
 }

@@ -10,7 +10,7 @@ using checkpoint_detail::output;
 /// Numbers of examples along the axes that were mapped inside the tape of a call over the chain C, the newest last. A rule is called for all of them at once,
 /// with cotangents that may be combined with what is mapped: what it is given and what it gives back has them all, also where an argument has none.
 template <class C> struct mapped_axes {
-  static constexpr bool every_leaf = true;  // what only masks or indices are mapped by is mapped too
+  static constexpr bool every_leaf = true;  // what only masks, indices or keys are mapped by is mapped too
   using X = inner_t<parts::newest_t<C>>;
   static constexpr int older = batch_levels_v<X>, count = batch_levels_v<C> - older;
   index_t at[count + 1];
@@ -21,7 +21,9 @@ template <class C> struct mapped_axes {
     return m;
   }
   template <class Q> void operator()(const Q& q) {
-    if constexpr (requires { q.elements().batch(); }) {
+    if constexpr (requires { q.seed; }) {
+      (*this)(q.seed);
+    } else if constexpr (requires { q.elements().batch(); }) {
       const auto b = q.elements().batch();
       for (int d = older; d < b.size(); ++d) eval_detail::meet_batch(at[d - older], b[d]);
     }
@@ -181,10 +183,16 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
     if constexpr (sizeof...(A) == 1) {
       tree::for_each(give_gradient<C>{t, examples}, std::get<0>(args), g);
     } else {
-      static_assert(std::tuple_size_v<std::remove_cvref_t<decltype(g)>> == sizeof...(A),
-                    "ttensor: a custom rule returns a tuple with one gradient for each argument");
-      [&]<std::size_t... I>(std::index_sequence<I...>) { (tree::for_each(give_gradient<C>{t, examples}, std::get<I>(args), std::get<I>(g)), ...); }(
-          std::make_index_sequence<sizeof...(A)>{});
+      using Gradients = std::remove_cvref_t<decltype(g)>;
+      constexpr bool fits = [] {
+        if constexpr (requires { std::tuple_size<Gradients>::value; }) return std::tuple_size_v<Gradients> == sizeof...(A);
+        else return false;
+      }();
+      static_assert(fits, "ttensor: a custom rule returns a tuple with one gradient for each argument (of a key or an integer anything, 0)");
+      if constexpr (fits)
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+          (tree::for_each(give_gradient<C>{t, examples}, std::get<I>(args), std::get<I>(g)), ...);
+        }(std::make_index_sequence<sizeof...(A)>{});
     }
   }
 };

@@ -64,7 +64,7 @@ template <class L> struct tangent_of_level {
   int k;
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
     if constexpr (tree::is_keys_v<Y>) {
-      return y;
+      return tree::keys_as<Out>(y);
     } else if constexpr (!has_level_v<scalar_t<Y>, L>) {
       if constexpr (tree::tensor_leaf<Y>) return Out(y.shape());
       else return Out(0);

@@ -7,9 +7,9 @@
 #include <vector>
 #include "../tensor/extremum.hpp"
 #include "../tensor/factories.hpp"
-#include "../tensor/random.hpp"
 #include "../tensor/stacked.hpp"
 #include "fields.hpp"
+#include "key_trees.hpp"
 
 TTENSOR_BEGIN
 namespace tree {
@@ -58,16 +58,11 @@ template <class T> inline constexpr bool is_aggregate_tree_v = aggregate_of<std:
 template <class T> inline constexpr bool is_record_v = false;
 template <class V, class I> inline constexpr bool is_record_v<values_indices<V, I>> = true;
 
-/// A random key, or an array of keys: a vector or std::array of them, its length the first axis.
-template <class T> inline constexpr bool is_keys_v = false;
-template <class L> inline constexpr bool is_keys_v<basic_rng<L>> = true;
-template <class T> inline constexpr bool is_keys_v<std::vector<T>> = is_keys_v<T>;
-template <class T, std::size_t N> inline constexpr bool is_keys_v<std::array<T, N>> = is_keys_v<T>;
-
 /// What rebindings M and visitors M treat as a leaf: what carries derivatives; with a member `every_leaf` integers and keys too, with `noted_leaf` integers that
-/// note levels.
+/// note levels, and mapped keys.
 template <class M, class T> inline constexpr bool takes_v = [] {
   if constexpr (requires { std::remove_cvref_t<M>::every_leaf; }) return tensor_leaf<T> || scalar_leaf_type<T> || is_keys_v<T>;
+  else if constexpr (requires { std::remove_cvref_t<M>::noted_leaf; } && is_keys_v<T>) return true;
   else if constexpr (requires { std::remove_cvref_t<M>::noted_leaf; } && (tensor_leaf<T> || scalar_leaf_type<T>))
     return is_differentiable_leaf_v<T> || noted_v<scalar_t<T>>;
   else return is_differentiable_leaf_v<T>;
@@ -132,23 +127,6 @@ template <class M, class A, class B> struct rebind<M, std::pair<A, B>> { using t
 template <class M, class T, std::size_t N> struct rebind<M, std::array<T, N>> { using type = std::array<rebind_t<M, T>, N>; };
 template <class M, class T> struct rebind<M, std::vector<T>> { using type = std::vector<rebind_t<M, T>>; };
 template <class M, class T> struct rebind<M, std::optional<T>> { using type = std::optional<rebind_t<M, T>>; };
-/// Arrays of keys: an axis in front (+1) is a vector around them, a slice (-1) one element.
-template <class M, class T> struct keys_on;
-template <class M, class L> struct keys_on<M, basic_rng<L>> { using type = basic_rng<typename M::template map<L>>; };
-template <class M, class T> struct keys_on<M, std::vector<T>> { using type = std::vector<typename keys_on<M, T>::type>; };
-template <class M, class T, std::size_t N> struct keys_on<M, std::array<T, N>> {
-  using type = std::array<typename keys_on<M, T>::type, N>;
-};
-template <class M, class T> struct rebind_keys : keys_on<M, T> {};
-template <class M, class T> requires(M::rank_change == 1) struct rebind_keys<M, T> {
-  using type = std::vector<typename keys_on<M, T>::type>;
-};
-template <class M, class T> requires(M::rank_change == -1) struct rebind_keys<M, T> {
-  static_assert(
-      requires { typename T::value_type; },
-      "ttensor: vmap maps over an axis, and a single key has none; pass split(key, n) for a key an example, or in_axes<none>");
-  using type = typename keys_on<M, typename T::value_type>::type;
-};
 template <class M, class L> requires takes_v<M, basic_rng<L>> struct rebind<M, basic_rng<L>> : rebind_keys<M, basic_rng<L>> {};
 template <class M, class T> requires takes_v<M, std::vector<T>> struct rebind<M, std::vector<T>> : rebind_keys<M, std::vector<T>> {};
 template <class M, class T, std::size_t N> requires takes_v<M, std::array<T, N>>
@@ -200,8 +178,9 @@ template <class Out, class X> Out leaf_as(const X& x) {
 }
 /// A tree of type Out whose leaves are f(leaf of in, type_identity<leaf type of Out>); static parts are copied.
 template <class Out, class F, class In> Out map(F&& f, const In& in) {
-  if constexpr (is_keys_v<In> && takes_v<F, In>) {
-    return f(in, std::type_identity<Out>{});
+  if constexpr (is_keys_v<In>) {
+    if constexpr (takes_v<F, In>) return f(in, std::type_identity<Out>{});
+    else return keys_as<Out>(in);
   } else if constexpr (stacked_leaf<In> || stacked_leaf<Out>) {
     return Out(map<unstacked_t<Out>>(f, unstacked(in)));
   } else if constexpr (expression<In> || tensor_leaf<In> || scalar_leaf_type<In>) {
@@ -242,11 +221,13 @@ template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, 
   else return map<Out>(f, a);
 }
 
-/// f(leaf...) for corresponding differentiable leaves (with `every_leaf` integers and masks too) of trees of one structure; the first tree decides what a leaf is.
+/// f(leaf...) for corresponding differentiable leaves (with `every_leaf` integers, masks and single keys too) of trees of one structure; the first tree decides what a leaf is.
 template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
   using D = std::remove_cvref_t<T>;
   if constexpr (tensor_leaf<D> || scalar_leaf_type<D>) {
     if constexpr (takes_v<F, D>) f(unstacked(t), unstacked(u)...);
+  } else if constexpr (is_keys_v<D> && (!takes_v<F, D> || requires { t.seed; })) {
+    if constexpr (takes_v<F, D>) f(t, u...);
   } else if constexpr (requires { std::tuple_size<D>::value; }) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (for_each_element<I>(f, t, u...), ...);
