@@ -15,8 +15,11 @@ UNIT = ((0.5, -0.75, 0.25, -0.3125), (-0.75, 0.5, -0.25, 0.625))
 ABOVE_1 = ((1.25, 3.5, 1.75, 2.25), (2.5, 1.375, 3.25, 1.5))
 THREE_SIDES = REAL + ((2.5, -0.25, 3.25, 0.875),)
 
+BETWEEN = ((0.8125, -1.3125, 0.4375, -0.6875), (-1.3125, 0.8125, -0.6875, 1.4375))   # 8 x is no integer, where the integer operand jumps
+
 DOMAIN = {**dict.fromkeys(("log", "log2", "log10", "sqrt", "rsqrt", "cbrt", "pow"), POSITIVE),
-          **dict.fromkeys(("log1p", "asin", "acos", "atanh"), UNIT), "acosh": ABOVE_1, "clamp": THREE_SIDES}
+          **dict.fromkeys(("log1p", "asin", "acos", "atanh"), UNIT), "acosh": ABOVE_1, "clamp": THREE_SIDES,
+          **dict.fromkeys(("bit_and", "bit_or", "bit_xor", "bit_not", "shift_left", "shift_right"), BETWEEN)}
 OPERANDS = {"xlogy": (2, 0.5, 1, 0.25), "copysign": (-0.5, -1, 1, 0.25), "lerp": (-0.5, 0.125, 0.5, 0.25)}   # p, q, r, s
 DEFAULT_OPERANDS = (-0.5, 0.125, 1, 0.25)
 
@@ -26,7 +29,9 @@ def trunc(x):
 
 
 def bits(x):
-    return int(trunc(8 * x))    # the integer operand of & | ^ ~ << >>
+    """The integer operand of & | ^ ~ << >>."""
+    assert abs(8 * x - mp.nint(8 * x)) > 1e-3, f"a jump at {mp.nstr(x, 10)}"
+    return int(trunc(8 * x))
 
 
 ONE = {name: f for name, f, _ in gate_special.UNARY}

@@ -434,14 +434,15 @@ def sequence_lines(names):
     return [f"# {n}_k = {SEQUENCES[n][0]}\nseq {n} {len(SEQUENCES[n][1])} " + " ".join(map(number, SEQUENCES[n][1])) for n in names]
 
 
-def value_lines(bodies, depth, inputs):
+def value_lines(bodies, depth, inputs, more=()):
+    """`more`: strings beside those of a depth."""
     lines = []
     for name, _, shape, expression in bodies:
         which = inputs(name)
         lines.append(f"body {name} {which} {shape_text(shape)}")
         body = expression if callable(expression) else make_body(expression)
         MARGIN[0] = mp.inf
-        for string in strings(depth):
+        for string in [*strings(depth), *more]:
             x = sequence(which, (EXTENT,) * string.count("V") + shape)
             y = array(composed(string, body)(x))
             lines.append(f"value {name} {string or '.'} {shape_text(y.shape)} " + " ".join(number(t) for t in np.ravel(y)))
@@ -465,8 +466,9 @@ def table_text():
         lines.append(f"seq {name} {len(operands)} " + " ".join(map(number, operands)))
         for k, point in enumerate(points):
             which = f"{name}:{k}"
-            SEQUENCES[which] = (f"x of {name}", [rounded(t) for t in point])
-            lines += [sequence_lines([which])[0].split("\n")[1]] + value_lines([(which, name, (), elementwise(body))], 2, lambda n: n)
+            SEQUENCES[which] = (f"x of {name}", [rounded(t) for t in point + points[k - 1]])
+            arrays = [s + "V" for s in strings(2)] if k == 0 else []
+            lines += [sequence_lines([which])[0].split("\n")[1]] + value_lines([(which, name, (), elementwise(body))], 2, lambda n: n, [s for s in arrays if len(s) == 3])
     return HEADER.replace("fixed sequences", "x of a point; w and v are those of op_values.txt") + "# seq <operator> 4 p q r s: its operands are x, p + q x, r + s x; seq, body and value <operator>:<point> follow\n" + \
         "\n".join(lines) + "\n"
 

@@ -4,7 +4,7 @@
 using part = ttensor::at_t<GATE_PART, ttensor::type_list<ttensor::all_unary, ttensor::all_binary, gate::all_other>>;
 
 #ifdef GATE_ARRAYS
-TEST_CASE("arrays under one transform") { gate::check_table<part>(gate::arrays<part>(gate::one_letter{})); }
+TEST_CASE("arrays") { gate::check_table<part>(gate::arrays<part>(gate::GATE_ARRAYS{}), GATE_POINTS); }
 #else
 TEST_CASE("scalars") { gate::check_table<part>(gate::scalars<part>(gate::all_two{})); }
 #endif
