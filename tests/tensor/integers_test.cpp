@@ -208,3 +208,37 @@ TEST_CASE_TEMPLATE("remainders of elements of every width", T, i8, u8, std::int1
   CHECK(tt::all(x == tt::tensor<T, 1>{3, 2}));
   CHECK(x(0) % x(1) == 1);
 }
+TEST_CASE("bounds of another type than the integers between them are not cut") {
+  using u8 = std::uint8_t;
+  const auto says = [](const char* text, auto&& f) { CHECK_THROWS_WITH_AS(f(), doctest::Contains(text), tt::domain_error); };
+  long all = 256, more = 300;
+  double half_way = 2.5;
+  CHECK(tt::all(tt::arange<u8>(all) == tt::arange<int>(256)));
+  CHECK(tt::all(tt::arange<std::int8_t>(-128, all / 2) == tt::arange<int>(-128, 128)));
+  CHECK(tt::all(tt::arange<std::int16_t>(0, 40000, 10000) == tt::tensor<int, 1>{0, 10000, 20000, 30000}));
+  CHECK(tt::all(tt::arange<unsigned>(3, -1, -1) == tt::tensor<int, 1>{3, 2, 1, 0}));
+  CHECK(tt::arange<unsigned>(3, -1).size() == 0);
+  CHECK(tt::arange<int>(half_way).size() == 3);  // 0, 1, 2 are below it
+  CHECK(tt::arange<int>(0, -half_way, -1.0).size() == 3);
+  CHECK(tt::arange<std::int64_t>(INT64_MIN, INT64_MAX, std::int64_t{1} << 62).size() == 4);
+  says("[arange] stop 300 is beyond the element type; choose a wider one [TT-D16]", [&] { tt::arange<u8>(more); });
+  says("stop 257 is beyond", [] { tt::arange<u8>(0, 257, 1); });
+  says("[arange] -1 is beyond", [] { tt::arange<u8>(-1, 3); });
+  says("stop -2 is beyond", [] { tt::arange<unsigned>(3, -2, -1); });
+  says("is beyond", [] { tt::arange<std::int64_t>(-1, UINT64_MAX); });
+  says("2.5", [&] { tt::arange<int>(half_way, 7); });
+  says("inf is no integer of 64 bits", [] { tt::arange<int>(0, std::numeric_limits<double>::infinity()); });
+  says("is no integer of 64 bits", [] { tt::arange<int>(0, std::numeric_limits<double>::quiet_NaN()); });
+  says("[linspace] 300 is beyond", [&] { tt::linspace<u8>(0, more, 4); });
+  const tt::rng key(1);
+  const auto bytes = tt::integers<u8>(key, {5000}, 0, all);
+  CHECK(int(tt::max(bytes)) == 255);
+  CHECK(int(tt::min(bytes)) == 0);
+  CHECK(tt::all(bytes == tt::integers<int>(key, {5000}, 0, 256)));  // the same numbers as in a wider type
+  const auto words = tt::integers<std::int64_t>(key, {100}, INT64_MIN, std::uint64_t{1} << 63);
+  CHECK(tt::count_nonzero(words < 0) > 30);
+  CHECK(tt::count_nonzero(words > 0) > 30);
+  says("[integers] 299 is beyond", [&] { tt::integers<u8>(key, {9}, 0, more); });
+  says("[integers] -1 is beyond", [&] { tt::integers<u8>(key, {9}, -1, 5); });
+  says("[integers] empty range [3, 3)", [&] { tt::integers<int>(key, {9}, 3, 3u); });
+}

@@ -1,5 +1,6 @@
 // zeros ones full uninitialized arange linspace eye, borrowed views, and copies into another element type.
 #pragma once
+#include "number_bounds.hpp"
 #include "operators.hpp"
 
 TTENSOR_BEGIN
@@ -87,33 +88,69 @@ template <class T, class... I> requires(shape::is_index_v<I> && ...) tensor<T, s
 template <class T, std::size_t R> tensor<T, static_cast<int>(R)> uninitialized(const index_t (&n)[R]) {
   return uninitialized<T>(shape::listed(n));
 }
-/// start, start + step, ... below stop; an empty tensor when there is none.
-template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
-  static_assert(!std::is_same_v<T, bool> && !is_complex_v<T>, "ttensor: arange<T> counts in integers or real numbers; convert what it gives, to<T>(arange<double>(n))");
-  if (step == T(0)) raise<domain_error>("[arange] step 0; give a positive or negative step [TT-D01]");
-  constexpr index_t most = std::numeric_limits<index_t>::max() / 2 + 1;  // more than there can be: refused where memory is taken
-  if constexpr (is_integer_v<T>) {  // in 64 bits, which wrap: those of a double do not hold them
-    const auto bits = [](T x) { return static_cast<std::uint64_t>(x); };
-    const std::uint64_t span = step > T(0) ? (stop > start ? bits(stop) - bits(start) : 0) : stop < start ? bits(start) - bits(stop) : 0;
-    const std::uint64_t each = step > T(0) ? bits(step) : 0 - bits(step), count = span / each + (span % each != 0);
-    tensor<T, 1> t = uninitialized<T>(count > std::uint64_t(most) ? most : static_cast<index_t>(count));
-    T* p = t.data();
-    for (std::uint64_t i = 0; i < count; ++i) p[i] = static_cast<T>(bits(start) + i * bits(step));
-    return t;
-  }
-  const double span = (static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step);
-  if (span != span)
-    raise<domain_error>(
-        "[arange] the bounds or the step are not a number; how many elements there are depends on them [TT-D15]");
-  index_t n = span > static_cast<double>(most) ? most : span > 0 ? static_cast<index_t>(span) : 0;
-  if (static_cast<double>(n) < span) ++n;
-  tensor<T, 1> t = uninitialized<T>(n);
+namespace factory_detail {
+[[noreturn]] void no_step();
+#if defined(TTENSOR_BODY)
+TTENSOR_BODY void no_step() { raise<domain_error>("[arange] step 0; give a positive or negative step [TT-D01]"); }
+#endif
+/// More than there can be: refused where memory is taken.
+inline constexpr index_t most_elements = std::numeric_limits<index_t>::max() / 2 + 1;
+/// In 64 bits, which wrap: a double does not hold them. The stop and the step are integers of any types.
+template <class T, class Stop, class Step> tensor<T, 1> count_to(T start, Stop stop, Step step) {
+  const auto bits = [](auto x) { return static_cast<std::uint64_t>(x); };
+  const auto beyond = [&] { bounds::unfit("arange", "stop " + std::to_string(stop), "is beyond the element type; choose a wider one"); };
+  if (step == 0) no_step();
+  const bool up = step > 0;
+  if (std::cmp_less(+start, 0) && std::cmp_greater(stop, std::numeric_limits<std::int64_t>::max())) beyond();
+  const bool any = up ? std::cmp_less(+start, stop) : std::cmp_greater(+start, stop);
+  const std::uint64_t span = !any ? 0 : up ? bits(stop) - bits(start) : bits(start) - bits(stop);
+  const std::uint64_t each = up ? bits(step) : 0 - bits(step);
+  const std::uint64_t count = span / each + (span % each != 0);
+  const std::uint64_t room = up ? bits(std::numeric_limits<T>::max()) - bits(start) : bits(start) - bits(std::numeric_limits<T>::min());
+  if (count > 0 && (count - 1) * each > room) beyond();
+  tensor<T, 1> t = uninitialized<T>(count > bits(most_elements) ? most_elements : static_cast<index_t>(count));
   T* p = t.data();
-  using C = compute_t<T>;
-  for (index_t i = 0; i < n; ++i) p[i] = static_cast<T>(C(start) + static_cast<C>(i) * C(step));
+  for (std::uint64_t i = 0; i < count; ++i) p[i] = static_cast<T>(bits(start) + i * bits(step));
   return t;
 }
+}  // namespace factory_detail
+/// start, start + step, ... below stop; an empty tensor when there is none.
+/// Throws    domain_error [TT-D01, TT-D15, TT-D16]: a step of 0, bounds that are no numbers, integers that T does not reach
+template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
+  static_assert(!std::is_same_v<T, bool> && !is_complex_v<T>, "ttensor: arange<T> counts in integers or real numbers; convert what it gives, to<T>(arange<double>(n))");
+  if constexpr (is_integer_v<T>) {
+    return factory_detail::count_to(start, +stop, +step);
+  } else {
+    if (step == T(0)) factory_detail::no_step();
+    constexpr index_t most = factory_detail::most_elements;
+    const double span = (static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step);
+    if (span != span)
+      raise<domain_error>(
+          "[arange] the bounds or the step are not a number; how many elements there are depends on them [TT-D15]");
+    index_t n = span > static_cast<double>(most) ? most : span > 0 ? static_cast<index_t>(span) : 0;
+    if (static_cast<double>(n) < span) ++n;
+    tensor<T, 1> t = uninitialized<T>(n);
+    T* p = t.data();
+    using C = compute_t<T>;
+    for (index_t i = 0; i < n; ++i) p[i] = static_cast<T>(C(start) + static_cast<C>(i) * C(step));
+    return t;
+  }
+}
 template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
+/// Integers between bounds of other types, which are not cut to T: arange<std::uint8_t>(256) has 256 elements.
+template <class T, cpp_number A, cpp_number B, cpp_number C = A>
+requires(is_integer_v<T> && !(std::is_same_v<A, T> && std::is_same_v<B, T> && std::is_same_v<C, T>))
+tensor<T, 1> arange(A start, B stop, C step = C(1)) {
+  const auto by = bounds::whole("arange", step);
+  const auto to = [&] {
+    if constexpr (std::is_integral_v<B>) return +stop;
+    else return bounds::whole("arange", by > 0 ? std::ceil(stop) : std::floor(stop));
+  }();
+  return factory_detail::count_to(bounds::exactly<T>("arange", start), to, by);
+}
+template <class T, cpp_number B> requires(is_integer_v<T> && !std::is_same_v<B, T>) tensor<T, 1> arange(B stop) {
+  return arange<T>(T(0), stop, T(1));
+}
 namespace factory_detail {
 template <class V> void check_int64(V v) {
   if (std::is_unsigned_v<V> && static_cast<std::uint64_t>(v) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
@@ -162,11 +199,14 @@ template <class T> tensor<T, 1> between(T a, T b, index_t n) {
   return t;
 }
 }  // namespace factory_detail
-/// n numbers from a to b, both included: of type T, else of the type of a and b, double if these are integers. Integers (linspace<int>) are rounded down.
+/// n numbers from a to b, both included: of type T, else of the type of a and b, double if these are integers. Integers (linspace<int>) are rounded down; bounds
+/// that they do not reach are a domain_error [TT-D16].
 template <class T = void, class A, class B> auto linspace(const A& a, const B& b, index_t n) {
   using C = promote_t<scalar_t<A>, scalar_t<B>>;
   using Y = std::conditional_t<std::is_void_v<T>, std::conditional_t<is_integer_v<C>, double, C>, T>;
   if constexpr (is_integer_v<Y> && !is_integer_v<C>) return tensor<Y, 1>(to<Y>(floor(linspace<C>(a, b, n))));
+  else if constexpr (is_integer_v<Y>)
+    return factory_detail::between<Y>(bounds::exactly<Y>("linspace", a), bounds::exactly<Y>("linspace", b), n);
   else return factory_detail::between<Y>(static_cast<Y>(a), static_cast<Y>(b), n);
 }
 /// Ones on the diagonal of n rows and m columns, else zeros.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 #include "../num/philox.hpp"
-#include "tensor.hpp"
+#include "number_bounds.hpp"
 
 TTENSOR_BEGIN
 
@@ -138,22 +138,29 @@ template <class T, class L> auto normal(const basic_rng<L>& key) {
   const auto one = normal<T>(key, dims<1>{{1}});
   return one(0);
 }
-/// Uniform integers in [low, high).
-template <class T, int R, class L>
-auto integers(const basic_rng<L>& key, const dims<R>& e, std::type_identity_t<T> low, std::type_identity_t<T> high) {
+/// Uniform integers in [low, high), bounds of any integer types: integers<std::uint8_t>(key, {n}, 0, 256) are all of them.
+/// Throws    domain_error [TT-D03, TT-D16]: an empty range, bounds that T does not reach
+template <class T, int R, class L, class A, class B> auto integers(const basic_rng<L>& key, const dims<R>& e, const A& low, const B& high) {
   static_assert(is_integer_v<T>, "ttensor: integers<T> needs an integer T");
-  if (!(low < high))
-    raise<domain_error>("[integers] empty range [" + std::to_string(low) + ", " + std::to_string(high) +
+  const T first = bounds::exactly<T>("integers", low);
+  const auto beyond = [&] {
+    if constexpr (cpp_number<B>) return bounds::whole("integers", high);
+    else return +static_cast<T>(high);
+  }();
+  if (!std::cmp_less(+first, beyond))
+    raise<domain_error>("[integers] empty range [" + std::to_string(first) + ", " + std::to_string(beyond) +
                         "); give low < high [TT-D03]");
-  const std::uint64_t n = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  const T last = bounds::exactly<T>("integers", beyond - 1);
+  const std::uint64_t n = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) + 1;  // 0: all 64 bits
   return random_detail::from_blocks<2, T>(key, e, [&](const philox_block& b, T* p) {
-    for (int i = 0; i < 2; ++i)
-      p[i] = static_cast<T>(static_cast<std::uint64_t>(low) +
-                            random_detail::below((std::uint64_t(b.x[2 * i]) << 32) | b.x[2 * i + 1], n));
+    for (int i = 0; i < 2; ++i) {
+      const std::uint64_t word = (std::uint64_t(b.x[2 * i]) << 32) | b.x[2 * i + 1];
+      p[i] = static_cast<T>(static_cast<std::uint64_t>(first) + (n == 0 ? word : random_detail::below(word, n)));
+    }
   });
 }
-template <class T, std::size_t R, class L> auto integers(const basic_rng<L>& key, const index_t (&n)[R],
-                                                         std::type_identity_t<T> low, std::type_identity_t<T> high) {
+template <class T, std::size_t R, class L, class A, class B>
+auto integers(const basic_rng<L>& key, const index_t (&n)[R], const A& low, const B& high) {
   return integers<T>(key, shape::listed(n), low, high);
 }
 /// 0, ..., n - 1 in random order (Fisher and Yates).
