@@ -169,3 +169,35 @@ TEST_CASE("nothing is lost when memory runs out in a second derivative") {  // t
   CHECK(thrown > 3);
   CHECK(same(tt::grad([](const auto& t) { return sum(t * t); })(x), vec{2, 4}));
 }
+TEST_CASE("a write that memory fails leaves value and derivative as they are") {
+  failing memory;
+  tt::mem::default_resource = &memory;
+  const auto check = [&](const auto& write) {  // of zeros to some elements, so that a sum is the sum of its own derivatives
+    int failed = 0;
+    for (int k = 0; k < 4; ++k) {
+      const auto f = [&](const auto& t) {
+        auto z = tt::eval(t * 1.0);
+        const auto before = z;  // a second owner, so that the write takes memory
+        memory.left = k;
+        try {
+          write(z, t);
+        } catch (const std::bad_alloc&) {
+          ++failed;
+        }
+        memory.left = -1;
+        return sum(z) + 0.0 * sum(before);
+      };
+      const vec v{1, 2};
+      const auto reverse = tt::value_and_grad(f)(v);
+      CHECK(reverse.value == sum(reverse.grad * v));
+      const auto forward = tt::jvp(f, v, v);
+      CHECK(forward.y == forward.y_dot);
+    }
+    CHECK(failed > 2);
+    CHECK(failed < 8);
+  };
+  check([](auto& z, const auto& t) { z(1) = t(0) * 0.0; });
+  check([](auto& z, const auto&) { z(tt::range(0, 1)) = 0.0; });
+  check([](auto& z, const auto& t) { z(tt::range(0, 1)) = t(tt::range(1, 2)) * 0.0; });
+  tt::mem::default_resource = nullptr;
+}
