@@ -118,6 +118,19 @@ TEST_CASE_TEMPLATE("derivatives", H, half, bfloat16) {
   check_values<H>(tt::vmap([](const auto& t) { return 2 * exp(t) + 1; })(tt::tensor<H, 1>{0, 0}), {3, 3});
 }
 
+TEST_CASE("the derivative of atan where the square of a half overflows") {
+  const auto f = [](const auto& t) { return atan(t); };
+  for (const float v : {100.0f, 128.0f, 129.0f, 300.0f, -700.0f, 2000.0f}) {
+    const half h(v);
+    const double truth = 1 / (1 + double(v) * v), unit = std::max(truth / 500, 0x1p-24);  // a unit in the last place, subnormal ones too
+    CHECK(std::abs(double(tt::grad(f)(h)) - truth) <= unit);
+    CHECK(std::abs(double(tt::jvp(f, h, half(1)).y_dot) - truth) <= unit);
+    CHECK(tt::grad([&](const auto& t) { return sum(f(t)); })(tt::tensor<half, 1>{h})(0) == tt::grad(f)(h));
+    CHECK(tt::vmap(tt::grad(f))(tt::tensor<half, 1>{h, h})(1) == tt::grad(f)(h));
+    CHECK(std::isfinite(float(tt::grad(tt::grad(f))(h))));
+  }
+}
+
 TEST_CASE_TEMPLATE("functions of a short float and a C++ number are of the short float, on both sides", T, tt::half, tt::bfloat16) {
   const T h(2.5f);
   const auto both = [&](const auto& f, double a, double b) {

@@ -90,7 +90,13 @@ struct atan_op : real_elementwise<1> {
     return ops::in_float([](const auto& x) { return math::atan(x); }, a);
   }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
-    return grads{ops::over(1, ops::plus(1, ops::times(a, a)))};
+    if constexpr (std::is_same_v<complex_elem_t<A>, half>) {  // a^2 overflows at 256, where 1 / a^2 is a number
+      const auto far = ops::is_less(ops::power_of_two<A, 7>(), apply<abs_op>(a));
+      const auto inverse = ops::over(1, ops::choose(far, a, 1)), near = ops::choose(far, 1, a);
+      return grads{ops::choose(far, ops::times(inverse, inverse), ops::over(1, ops::plus(1, ops::times(near, near))))};
+    } else {
+      return grads{ops::over(1, ops::plus(1, ops::times(a, a)))};
+    }
   }
 };
 struct cosh_op;
