@@ -9,14 +9,40 @@ namespace run {
 namespace linalg_detail {
 inline constexpr index_t block = 64;
 template <class T> inline constexpr bool has_product_v = std::is_same_v<T, float> || std::is_same_v<T, double>;
-/// c -= a b, where a (m, k) is read through its strides.
+/// c -= a b, by a product with the smaller operand negated; both are read through their strides.
 template <class T> void subtract_product(index_t m, index_t n, index_t k, const T* a, index_t a_row, index_t a_col,
                                          const T* b, index_t b_row, index_t b_col, T* c, index_t c_row) {
   if (m == 0 || n == 0 || k == 0) return;
-  scratch<T> minus(m * k);
-  for (index_t i = 0; i < m; ++i)
-    for (index_t p = 0; p < k; ++p) minus.data()[i * k + p] = -a[i * a_row + p * a_col];
-  multiply<T>({m, n, k, k, 1, b_row, b_col, c_row, true}, minus.data(), b, c);
+  const bool left = m < n;
+  scratch<T> minus((left ? m : n) * k);
+  auto negate = [&](index_t rows, index_t columns, const T* x, index_t row, index_t column) {
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t p = 0; p < columns; ++p) minus.data()[i * columns + p] = -x[i * row + p * column];
+  };
+  if (left) {
+    negate(m, k, a, a_row, a_col);
+    multiply<T>({m, n, k, k, 1, b_row, b_col, c_row, true}, minus.data(), b, c);
+  } else {
+    negate(k, n, b, b_row, b_col);
+    multiply<T>({m, n, k, a_row, a_col, n, 1, c_row, true}, a, minus.data(), c);
+  }
+}
+/// One vector: along the rows of a, or by its columns where these are what lies together. The terms of an element have the order in which they are solved.
+template <class T> void substitute_vector(bool lower, index_t n, const T* a, index_t a_row, index_t a_col, T* x, index_t x_row) {
+  const index_t step = lower ? 1 : -1, first = lower ? 0 : n - 1;
+  for (index_t q = 0; q < n; ++q) {
+    const index_t i = first + q * step;
+    T v = x[i * x_row];
+    if (a_row >= a_col)
+      for (index_t r = 0; r < q; ++r) v = T(v - a[i * a_row + (first + r * step) * a_col] * x[(first + r * step) * x_row]);
+    v = v / a[i * (a_row + a_col)];
+    x[i * x_row] = v;
+    if (a_row < a_col) {
+      const index_t from = lower ? i + 1 : 0, to = lower ? n : i;
+      const T* column = a + i * a_col;
+      for (index_t j = from; j < to; ++j) x[j * x_row] = T(x[j * x_row] - column[j * a_row] * v);
+    }
+  }
 }
 }  // namespace linalg_detail
 
@@ -24,7 +50,7 @@ template <class T> void subtract_product(index_t m, index_t n, index_t k, const 
 template <class T> void substitute(bool lower, index_t n, index_t m, const T* a, index_t a_row, index_t a_col, T* x, index_t x_row) {
   if constexpr (linalg_detail::has_product_v<T>) {
     constexpr index_t block = linalg_detail::block;
-    if (n > block && m > 1) {
+    if (n > block) {
       const index_t blocks = (n + block - 1) / block;
       for (index_t q = 0; q < blocks; ++q) {
         const index_t i = (lower ? q : blocks - 1 - q) * block, rows = n - i < block ? n - i : block, solved = lower ? 0 : i + rows;
@@ -35,22 +61,18 @@ template <class T> void substitute(bool lower, index_t n, index_t m, const T* a,
       return;
     }
   }
+  if (m == 1) return linalg_detail::substitute_vector(lower, n, a, a_row, a_col, x, x_row);
   for (index_t q = 0; q < n; ++q) {
-    const index_t i = lower ? q : n - 1 - q, from = lower ? 0 : i + 1, to = lower ? i : n;
+    const index_t i = lower ? q : n - 1 - q;
     T* row = x + i * x_row;
-    const T pivot = a[i * (a_row + a_col)];
-    if (m == 1) {
-      T v = row[0];
-      for (index_t j = from; j < to; ++j) v = T(v - a[i * a_row + j * a_col] * x[j * x_row]);
-      row[0] = v / pivot;
-    } else {
-      for (index_t j = from; j < to; ++j) {
-        const T f = a[i * a_row + j * a_col];
-        const T* other = x + j * x_row;
-        for (index_t c = 0; c < m; ++c) row[c] = T(row[c] - f * other[c]);
-      }
-      for (index_t c = 0; c < m; ++c) row[c] = row[c] / pivot;
+    for (index_t r = 0; r < q; ++r) {
+      const index_t j = lower ? r : n - 1 - r;
+      const T f = a[i * a_row + j * a_col];
+      const T* other = x + j * x_row;
+      for (index_t c = 0; c < m; ++c) row[c] = T(row[c] - f * other[c]);
     }
+    const T pivot = a[i * (a_row + a_col)];
+    for (index_t c = 0; c < m; ++c) row[c] = row[c] / pivot;
   }
 }
 
