@@ -18,10 +18,9 @@ class message {
   template <class S> requires requires(const S& s) { { s.c_str() } -> std::same_as<const char*>; }  // a std::string will do
   message(const S& s) : message(s.c_str()) {}
   message(const message& o) noexcept;
-  message(message&& o) noexcept : text_(std::exchange(o.text_, nullptr)), size_(std::exchange(o.size_, 0)) {}
+  message(message&& o) noexcept : text_(std::exchange(o.text_, nullptr)) {}
   message& operator=(message o) noexcept {
     std::swap(text_, o.text_);
-    std::swap(size_, o.size_);
     return *this;
   }
   ~message() { std::free(text_); }
@@ -38,8 +37,7 @@ class message {
 
  private:
   void append(const char* s) noexcept;  // without memory the text stays short
-  char* text_ = nullptr;
-  std::size_t size_ = 0;
+  char* text_ = nullptr;  // alone: clang clears two words with a vector register, and these functions are shared by all instruction sets
 };
 message to_message(std::int64_t number);
 #if defined(TTENSOR_BODY)
@@ -51,12 +49,12 @@ TTENSOR_BODY message& message::operator+=(char c) {
 TTENSOR_BODY void message::append(const char* s) noexcept {
   const std::size_t more = std::strlen(s);
   if (more == 0) return;
-  char* p = static_cast<char*>(std::malloc(size_ + more + 1));
+  const std::size_t size = text_ ? std::strlen(text_) : 0;
+  char* p = static_cast<char*>(std::malloc(size + more + 1));
   if (!p) return;
-  if (size_) std::memcpy(p, text_, size_);
-  std::memcpy(p + size_, s, more + 1);  // s may be this text
+  if (size) std::memcpy(p, text_, size);
+  std::memcpy(p + size, s, more + 1);  // s may be this text
   std::free(std::exchange(text_, p));
-  size_ += more;
 }
 TTENSOR_BODY message to_message(std::int64_t number) {
   char digits[24];

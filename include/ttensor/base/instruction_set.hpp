@@ -14,8 +14,9 @@
 #define TTENSOR_CAT(a, b) TTENSOR_CAT_(a, b)
 #define TTENSOR_CAT8_(a, b, c, d, e, f, g, h) a##b##c##d##e##f##g##h
 #define TTENSOR_CAT8(a, b, c, d, e, f, g, h) TTENSOR_CAT8_(a, b, c, d, e, f, g, h)
-// TTENSOR_IF_1(macro, a, b): a where the compiler defines the macro as 1, else b.
+// TTENSOR_IF_1(macro, a, b): a where the compiler defines the macro as 1 (or 3), else b.
 #define TTENSOR_BEFORE_1 ~,
+#define TTENSOR_BEFORE_3 ~,  // __ARM_FEATURE_RCPC of RCPC3
 #define TTENSOR_SECOND_(a, b, ...) b
 #define TTENSOR_SECOND(...) TTENSOR_SECOND_(__VA_ARGS__)
 #define TTENSOR_IF_1(macro, a, b) TTENSOR_SECOND(TTENSOR_CAT(TTENSOR_BEFORE_, macro) a, b, ~)
@@ -101,7 +102,7 @@
 #define TTENSOR_ISA_7 TTENSOR_CAT8(TTENSOR_ISA_6, TTENSOR_MORE(__XOP__, x, ), TTENSOR_MORE(__TBM__, y, ), TTENSOR_MORE(__FMA4__, g, ), TTENSOR_MORE(__SSE4A__, 8, ), , , )
 #elif defined(__ARM_ARCH)
 #define TTENSOR_ISA_ARM TTENSOR_CAT8(TTENSOR_ISA_6, TTENSOR_MORE(__ARM_FEATURE_ATOMICS, a, ), TTENSOR_MORE(__ARM_FEATURE_SVE, v, ), TTENSOR_MORE(__ARM_FEATURE_SVE2, w, ), TTENSOR_MORE(__ARM_FEATURE_DOTPROD, d, ), TTENSOR_MORE(__ARM_FEATURE_FP16_VECTOR_ARITHMETIC, h, ), TTENSOR_MORE(__ARM_FEATURE_BF16, b, ), TTENSOR_MORE(__ARM_FEATURE_CRC32, c, ))
-#define TTENSOR_ISA_7 TTENSOR_CAT8(TTENSOR_ISA_ARM, TTENSOR_MORE(__ARM_FEATURE_MATMUL_INT8, i, ), TTENSOR_MORE(__ARM_FEATURE_RCPC, r, ), , , , , )
+#define TTENSOR_ISA_7 TTENSOR_CAT8(TTENSOR_ISA_ARM, TTENSOR_MORE(__ARM_FEATURE_MATMUL_INT8, i, ), TTENSOR_MORE(__ARM_FEATURE_RCPC, r, ), TTENSOR_MORE(__ARM_FEATURE_MOPS, p, ), TTENSOR_MORE(__ARM_FEATURE_COMPLEX, x, ), , , )
 #else
 #define TTENSOR_ISA_7 TTENSOR_ISA_6
 #endif

@@ -112,9 +112,10 @@ TTENSOR_INLINE double fma(double a, double b, double c) {
 }
 
 // x, but never contracted with what comes next: the last product of a kernel must not fuse with the caller's sum. Only g++
-// contracts across source expressions. Its __builtin_assoc_barrier takes a vector apart into elements and is lost where a loop over
-// numbers is made one over vectors, so all pass through an empty asm instead.
-#if TTENSOR_HAS_FMA && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+// contracts across source expressions, wherever the processor can (with AVX-512 or FMA4 and without -mfma too). Its
+// __builtin_assoc_barrier takes a vector apart into elements and is lost where a loop over numbers is made one over vectors, so all
+// pass through an empty asm instead.
+#if (TTENSOR_HAS_FMA || defined(__FP_FAST_FMA)) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #if defined(__aarch64__)
 #define TTENSOR_ROUNDED(T) TTENSOR_INLINE T rounded(T x) { __asm__("" : "+w"(x)); return x; }
 #elif defined(__SSE2__)
