@@ -27,7 +27,8 @@ template <class T> void subtract_product(index_t m, index_t n, index_t k, const 
     multiply<T>({m, n, k, a_row, a_col, n, 1, c_row, true}, a, minus.data(), c);
   }
 }
-/// One vector: along the rows of a, or by its columns where these are what lies together. The terms of an element have the order in which they are solved.
+/// One vector: along the rows of a, or by its columns where these are what lies together. The terms of an element have the order in
+/// which they are solved.
 template <class T> void substitute_vector(bool lower, index_t n, const T* a, index_t a_row, index_t a_col, T* x, index_t x_row) {
   const index_t step = lower ? 1 : -1, first = lower ? 0 : n - 1;
   for (index_t q = 0; q < n; ++q) {
@@ -90,6 +91,11 @@ template <class T> void substitute_absorbing(bool lower, index_t n, index_t m, c
   }
 }
 
+/// The lower triangle of the symmetric part of a (n, n), into rows of n.
+template <class T> void lower_symmetric(index_t n, const T* a, index_t a_row, index_t a_col, T* y) {
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j <= i; ++j) y[i * n + j] = (a[i * a_row + j * a_col] + a[j * a_row + i * a_col]) * T(0.5);
+}
 /// Overwrites the symmetric matrix in l (n, n) with its lower Cholesky factor, zeros above. Returns the row whose pivot (which
 /// it then holds on the diagonal) is not positive, or -1. Reads the lower triangle.
 template <class T> index_t factor_cholesky(index_t n, T* l, index_t row) {

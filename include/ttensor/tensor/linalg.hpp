@@ -28,6 +28,15 @@ template <int R> void check_square(const char* op, const dims<R>& e) {
     raise<shape_error>(std::string("[") + op + "] the matrix is not square: " + shape::text(e) +
                        "; its last two extents must be equal [TT-S22]");
 }
+/// Where matrix i of a batch of extents e begins; leading axes of extent 1 are repeated.
+template <int R> index_t matrix_offset(const layout_map<R>& m, const dims<R>& e, index_t i) {
+  index_t at = m.offset;
+  for (int d = R - 3; d >= 0; --d) {
+    at += m.extent[d] == 1 ? 0 : i % e[d] * m.stride[d];
+    i /= e[d];
+  }
+  return at;
+}
 /// Numbers the matrices of a batch: for messages.
 inline std::string which(index_t i, index_t count) { return count > 1 ? " of matrix " + std::to_string(i) : std::string(); }
 }  // namespace linalg_detail
@@ -54,14 +63,8 @@ struct triangular_solve_op {
       ++counts.loops;
       const auto& p = a.map;
       auto solve = [&](auto* substitute, T* to) {
-        for (index_t i = 0; i < count; ++i) {
-          index_t at = p.offset, rest = i;
-          for (int d = R - 3; d >= 0; --d) {
-            at += p.extent[d] == 1 ? 0 : rest % e[d] * p.stride[d];
-            rest /= e[d];
-          }
-          substitute(lower, n, m, a.data.base + at, p.stride[R - 2], p.stride[R - 1], to + i * n * m, m);
-        }
+        for (index_t i = 0; i < count; ++i)
+          substitute(lower, n, m, a.data.base + linalg_detail::matrix_offset(p, e, i), p.stride[R - 2], p.stride[R - 1], to + i * n * m, m);
       };
       if (count == 0) return z;
       T* to = z.data();
@@ -107,11 +110,16 @@ struct cholesky_op {
       const tensor<C, R> wide = expr::operand<C>(a);
       return to<T>(primal(wide.as_leaf()));
     } else {
-      tensor<T, R> y = symmetric(a);
-      const index_t n = a.map.extent[R - 1], count = n ? y.size() / (n * n) : 0;
+      const index_t n = a.map.extent[R - 1];
+      const bool small = n <= 16;  // rows too short for a statement: their lower triangle here
+      tensor<T, R> y = small ? uninitialized<T>(a.map.extent) : tensor<T, R>(symmetric(a));
+      const index_t count = n ? y.size() / (n * n) : 0;
       T* to = count ? y.data() : nullptr;
       ++counts.loops;
       for (index_t i = 0; i < count; ++i) {
+        if (small)
+          run::lower_symmetric(n, a.data.base + linalg_detail::matrix_offset(a.map, a.map.extent, i), a.map.stride[R - 2],
+                               a.map.stride[R - 1], to + i * n * n);
         const index_t bad = run::factor_cholesky(n, to + i * n * n, n);
         if (TTENSOR_UNLIKELY(bad >= 0))
           raise<domain_error>("[cholesky] not positive definite: pivot " + std::to_string(bad) +
