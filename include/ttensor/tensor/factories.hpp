@@ -1,5 +1,6 @@
 // zeros ones full uninitialized arange linspace eye, borrowed views, and copies into another element type.
 #pragma once
+#include <cmath>  // ceil, floor
 #include "number_bounds.hpp"
 #include "operators.hpp"
 
