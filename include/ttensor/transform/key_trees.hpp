@@ -1,5 +1,8 @@
 // Random keys as parts of a tree: which types they have on other levels and with an axis more or less.
 #pragma once
+#include <array>
+#include <tuple>
+#include <vector>
 #include "../tensor/random.hpp"
 
 TTENSOR_BEGIN
