@@ -201,3 +201,17 @@ TEST_CASE("a write that memory fails leaves value and derivative as they are") {
   check([](auto& z, const auto& t) { z(tt::range(0, 1)) = t(tt::range(1, 2)) * 0.0; });
   tt::mem::default_resource = nullptr;
 }
+TEST_CASE("extents are taken apart by name, and stay one value in trees") {
+  const tt::tensor<double, 2> m(3, 4);
+  const auto [rows, columns] = m.shape();
+  CHECK(rows == 3);
+  CHECK(columns == 4);
+  const auto mean_of_squares = [](const auto& t) {
+    const auto [n, k] = t.shape();
+    return sum(t * t) / double(n * k);
+  };
+  CHECK(tt::all(tt::grad(mean_of_squares)(tt::ones_like(m)) == 1 / 6.0));
+  const auto mapped = tt::vmap([](const auto& row) { return std::pair(row.shape(), sum(row)); })(m);
+  static_assert(std::is_same_v<decltype(mapped.first), tt::dims<1>>);
+  CHECK(mapped.first[0] == 4);
+}

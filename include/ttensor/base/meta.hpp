@@ -37,12 +37,19 @@ template <class T, int N> struct array {
   TTENSOR_HD constexpr const T* begin() const { return v; }
   TTENSOR_HD constexpr const T* end() const { return v + N; }
   TTENSOR_HD static constexpr int size() { return N; }
+  template <std::size_t I> TTENSOR_HD constexpr T& get() { return v[I]; }  // auto [rows, columns] = x.shape()
+  template <std::size_t I> TTENSOR_HD constexpr const T& get() const { return v[I]; }
   friend constexpr bool operator==(const array& a, const array& b) {
     for (int i = 0; i < N; ++i)
       if (!(a.v[i] == b.v[i])) return false;
     return true;
   }
 };
+
+template <class T> inline constexpr bool is_array_v = false;
+template <class T, int N> inline constexpr bool is_array_v<array<T, N>> = true;
+/// What has parts of several types: std::tuple, pair and array, but not the array above, which has a tuple_size for structured bindings only.
+template <class T> concept tuple_like = requires { std::tuple_size<T>::value; } && !is_array_v<std::remove_cv_t<T>>;
 
 namespace meta {
 template <int I, class T> struct slot { T value; };
@@ -85,8 +92,6 @@ template <class T, class... R> requires(std::is_same_v<T, R> && ...) struct row<
 }  // namespace meta
 /// Values reached by at<I>: an array where all are of one type, which is one class and not one a value.
 template <class... T> using row_of = typename meta::row<T...>::type;
-template <class R> inline constexpr bool is_array_v = false;
-template <class T, int N> inline constexpr bool is_array_v<array<T, N>> = true;
 
 namespace meta {
 template <class F, int... I> TTENSOR_HD TTENSOR_INLINE constexpr void each_index(F& f, std::integer_sequence<int, I...>) {
@@ -106,3 +111,9 @@ template <int N, class F> TTENSOR_HD TTENSOR_INLINE constexpr void static_for(F&
 }
 
 TTENSOR_HD_END
+
+template <class T, int N> struct std::tuple_size<ttensor::array<T, N>> : std::integral_constant<std::size_t, static_cast<std::size_t>(N)> {};
+template <std::size_t I, class T, int N> struct std::tuple_element<I, ttensor::array<T, N>> {
+  static_assert(I < static_cast<std::size_t>(N), "ttensor: more names than there are extents");
+  using type = T;
+};

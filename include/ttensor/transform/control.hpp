@@ -82,7 +82,7 @@ template <class M, class T> T select(const M& m, const T& a, const T& b) {
     return T(where(m, a, b));
   } else if constexpr (tree::is_keys_v<T> && requires { a.seed; }) {
     return T(where(m, a.seed, b.seed));
-  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+  } else if constexpr (tuple_like<T>) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return T{select<M, std::tuple_element_t<I, T>>(m, std::get<I>(a), std::get<I>(b))...};
     }(std::make_index_sequence<std::tuple_size_v<T>>{});

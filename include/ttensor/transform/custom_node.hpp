@@ -185,7 +185,7 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
     } else {
       using Gradients = std::remove_cvref_t<decltype(g)>;
       constexpr bool fits = [] {
-        if constexpr (requires { std::tuple_size<Gradients>::value; }) return std::tuple_size_v<Gradients> == sizeof...(A);
+        if constexpr (tuple_like<Gradients>) return std::tuple_size_v<Gradients> == sizeof...(A);
         else return false;
       }();
       static_assert(fits, "ttensor: a custom rule returns a tuple with one gradient for each argument (of a key or an integer anything, 0)");

@@ -34,7 +34,7 @@ template <class Out, class A, class V> Out join(const A& a, const V& v) {
   if constexpr (tree::tensor_leaf<A> || tree::scalar_leaf_type<A>) {
     if constexpr (tree::is_differentiable_leaf_v<A>) return join_leaf::make<Out>(a, v);
     else return a;
-  } else if constexpr (requires { std::tuple_size<A>::value; }) {
+  } else if constexpr (tuple_like<A>) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return Out{join<std::tuple_element_t<I, Out>>(std::get<I>(a), std::get<I>(v))...};
     }(std::make_index_sequence<std::tuple_size_v<A>>{});

@@ -35,7 +35,7 @@ template <class Out, class K> Out keys_as(const K& keys) {
     return keys;
   } else if constexpr (requires { keys.seed; }) {
     return Out(typename Out::word(keys.seed));
-  } else if constexpr (requires { std::tuple_size<K>::value; }) {
+  } else if constexpr (tuple_like<K>) {
     return std::apply([](const auto&... k) { return Out{keys_as<typename Out::value_type>(k)...}; }, keys);
   } else {
     Out out;

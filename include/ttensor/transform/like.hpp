@@ -45,10 +45,10 @@ template <class Op, class A, class V> void require_like(const A& a, const V& v) 
       if constexpr (tensor_leaf<A> && tensor_leaf<V>)
         if (const auto e = a.shape(), d = v.shape(); !(e == d)) unlike_shapes(names_of<Op>, e.v, d.v, rank_v<A>);
     }
-  } else if constexpr (requires { std::tuple_size<A>::value; }) {
+  } else if constexpr (tuple_like<A>) {
     constexpr std::size_t n = std::tuple_size_v<A>;
     constexpr bool fits = [] {
-      if constexpr (requires { std::tuple_size<V>::value; }) return std::tuple_size_v<V> == n;
+      if constexpr (tuple_like<V>) return std::tuple_size_v<V> == n;
       else return false;
     }();
     static_assert(fits, "ttensor: a tangent or cotangent has another structure than its argument or result");

@@ -121,9 +121,9 @@ namespace tree {
 template <int I, class T> decltype(auto) part(T& t) {
   using P = std::remove_const_t<T>;
   static_assert(
-      requires { std::tuple_size<P>::value; } || std::is_aggregate_v<P>,
+      tuple_like<P> || std::is_aggregate_v<P>,
       "ttensor: with has_aux the function returns two things, std::pair{value, auxiliary}; this one returns one: leave has_aux out");
-  if constexpr (requires { std::tuple_size<P>::value; }) return (std::get<static_cast<std::size_t>(I)>(t));
+  if constexpr (tuple_like<P>) return (std::get<static_cast<std::size_t>(I)>(t));
   else if constexpr (std::is_aggregate_v<P>) return (field<I>(t));
   else return (t);
 }

@@ -51,7 +51,7 @@ template <class T> index_t length(const T& xs) {  // -1: no tensor inside
   if constexpr (tree::tensor_leaf<T>) n = xs.extent(0);
   else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) n = static_cast<index_t>(xs.size());
   else if constexpr (is_sliced_vector_v<T>) for (const auto& x : xs) same_length(n, length(x));
-  else if constexpr (requires { std::tuple_size<T>::value; }) std::apply([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
+  else if constexpr (tuple_like<T>) std::apply([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>) tree::for_each([&](const auto& x) { same_length(n, x.extent(0)); }, xs);
   return n;
 }
@@ -70,7 +70,7 @@ template <class T> slice_of_t<T> zero_slice(const T& xs) {
     return Slice();
   } else if constexpr (is_sliced_vector_v<T>) {
     return each_of<Slice>(xs, [](const auto& x) { return zero_slice(x); });
-  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+  } else if constexpr (tuple_like<T>) {
     return std::apply([&](const auto&... x) { return Slice{zero_slice(x)...}; }, xs);
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
     return tree::map<Slice>([&]<class X, class Out>(const X& x, std::type_identity<Out>) { return Out(zero_slice(x)); }, xs);
@@ -82,7 +82,7 @@ template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
   if constexpr (tree::tensor_leaf<T>) return slice_of_t<T>(xs(i));
   else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) return xs[static_cast<std::size_t>(i)];
   else if constexpr (is_sliced_vector_v<T>) return each_of<slice_of_t<T>>(xs, [i](const auto& x) { return slice_at(x, i); });
-  else if constexpr (requires { std::tuple_size<T>::value; })
+  else if constexpr (tuple_like<T>)
     return std::apply([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>)
     return tree::map<slice_of_t<T>>([&]<class Out>(const auto& x, std::type_identity<Out>) { return Out(x(i)); }, xs);
@@ -114,7 +114,7 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
   } else if constexpr (tree::scalar_leaf_type<T>) {
     if (i == 0) ys = stack_of_t<T>(n);
     if (i < n) ys(i) = y;
-  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+  } else if constexpr (tuple_like<T>) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (store_at<std::tuple_element_t<I, T>>(std::get<I>(ys), std::get<I>(y), i, n), ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});

@@ -186,7 +186,7 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
   } else if constexpr (expression<In> || tensor_leaf<In> || scalar_leaf_type<In>) {
     if constexpr (expression<In> || takes_v<F, In>) return f(in, std::type_identity<Out>{});
     else return leaf_as<Out>(in);
-  } else if constexpr (requires { std::tuple_size<Out>::value; }) {
+  } else if constexpr (tuple_like<Out>) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return Out{map<std::tuple_element_t<I, Out>>(f, std::get<I>(in))...};
     }(std::make_index_sequence<std::tuple_size_v<Out>>{});
@@ -228,7 +228,7 @@ template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
     if constexpr (takes_v<F, D>) f(unstacked(t), unstacked(u)...);
   } else if constexpr (is_keys_v<D> && (!takes_v<F, D> || requires { t.seed; })) {
     if constexpr (takes_v<F, D>) f(t, u...);
-  } else if constexpr (requires { std::tuple_size<D>::value; }) {
+  } else if constexpr (tuple_like<D>) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (for_each_element<I>(f, t, u...), ...);
     }(std::make_index_sequence<std::tuple_size_v<D>>{});
@@ -353,7 +353,7 @@ template <class T> evaluated_t<T> evaluate_all(T&& t) {
   if constexpr (std::is_same_v<Out, D>) return static_cast<T&&>(t);
   else if constexpr (element_proxy<D>) return t.get();
   else if constexpr (array_like<D>) return Out(unstacked(t));
-  else if constexpr (requires { std::tuple_size<D>::value; })
+  else if constexpr (tuple_like<D>)
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return Out{evaluate_all(std::get<I>(static_cast<T&&>(t)))...};
     }(std::make_index_sequence<std::tuple_size_v<D>>{});

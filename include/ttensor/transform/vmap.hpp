@@ -26,7 +26,7 @@ constexpr auto mapped_parts(std::type_identity<L<P...>>, std::integer_sequence<i
 }
 template <class M, class Ax, class T> constexpr auto mapped_type() {
   if constexpr (std::is_same_v<Ax, none_t>) return std::type_identity<T>{};
-  else if constexpr (is_axis_v<Ax> || tree::is_aggregate_tree_v<T> || !requires { std::tuple_size<T>::value; })
+  else if constexpr (is_axis_v<Ax> || tree::is_aggregate_tree_v<T> || !tuple_like<T>)
     return std::type_identity<tree::rebind_t<M, T>>{};
   else if constexpr (requires { typename T::value_type; }) return std::type_identity<tree::rebind_t<M, T>>{};  // std::array
   else return mapped_parts<M, Ax>(std::type_identity<T>{}, std::make_integer_sequence<int, static_cast<int>(std::tuple_size_v<T>)>{});
@@ -134,7 +134,7 @@ template <class Ax, class Out, class T> Out split(chunk& part, const T& x) {
         std::make_integer_sequence<int, tree::field_count<T>()>{});
   } else {
     static_assert(
-        requires { std::tuple_size<T>::value; },
+        tuple_like<T>,
         "ttensor: the axes of vmap are a tree where the argument has no parts; give axis<n> or none for it");
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return Out{split<entry_t<Ax, static_cast<int>(I), static_cast<int>(sizeof...(I))>, std::tuple_element_t<I, Out>>(
