@@ -195,15 +195,20 @@ template <class Prog, class Out, class... L> struct one_by_one {
   using leaves = leaf_set<1, L...>;
   using sweeper = sweep<Prog, typename leaves::list>;
   static constexpr bool wanted = (is_complex_v<typename core_elem<Out>::type> || ... || is_complex_v<typename core_elem<L>::type>);
-  /// f(i, value, its addresses) for each of n elements of contiguous planes.
-  template <class To, class Strip, class F> TTENSOR_NOINLINE static void each(const typename Strip::places& p, index_t n, F f) {
+  /// f(i, value, its addresses) for each of n elements of contiguous planes, in `rows` rows.
+  template <class To, class Strip, class F>
+  TTENSOR_NOINLINE static void each(typename Strip::places p, index_t n, const index_t* down, index_t rows, F f) {
     const auto u = leaves::template load_uniforms<table, Prog>(p.v);
-    for (index_t i = 0; i < n; ++i) {
-      const auto q = Strip::plus(p, i);
-      typename sweeper::values v;
-      leaves::template load<table, Prog>(v, u, q);
-      sweeper::forward(v, typename sweeper::order{});
-      f(i, convert_value<To>(at<Prog::root>(v)), q);
+    for (;;) {
+      for (index_t i = 0; i < n; ++i) {
+        const auto q = Strip::plus(p, i);
+        typename sweeper::values v;
+        leaves::template load<table, Prog>(v, u, q);
+        sweeper::forward(v, typename sweeper::order{});
+        f(i, convert_value<To>(at<Prog::root>(v)), q);
+      }
+      if (--rows <= 0) return;
+      Strip::down(p, down);
     }
   }
 };

@@ -64,9 +64,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
         if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
       const places p = loop::at_addresses(int_list<K...>{}, at...);
       if constexpr (takes_few)
-        if (TTENSOR_UNLIKELY(n < N))
-          return single::template each<typename core_io<Out, 1>::value, loop>(
-              p, n, [](index_t, const auto& v, const places& q) { core_io<Out, 1>::store(v, q); });
+        if (TTENSOR_UNLIKELY(n < N)) return few(p, n, nullptr, 1);
       const auto u = leaves::template load_uniforms<table, Prog>(p.v);
       loop::template flat<unroll>(p, n, computed{u}, computed_apart{u}, stored{});
     }
@@ -74,6 +72,8 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     static void rows(const cursor* c, index_t n, const index_t* down, index_t rows) {
       places p = loop::start(c);
       ((p.v[K] = c[K].ptr), ...);
+      if constexpr (takes_few)
+        if (n < N) return few(p, n, down, rows);
       for (;;) {
         run(p.v, n);
         if (--rows <= 0) return;
@@ -82,6 +82,9 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
     }
 
    private:
+    static void few(const places& p, index_t n, const index_t* down, index_t rows) {
+      single::template each<typename core_io<Out, 1>::value, loop>(p, n, down, rows, [](index_t, const auto& v, const places& q) { core_io<Out, 1>::store(v, q); });
+    }
     static bool streams(plane_address<K>... at) {  // the output is aligned and not an input
       const std::uintptr_t out = (0 + ... + (K == 0 ? reinterpret_cast<std::uintptr_t>(at) : 0));
       return out % 64 == 0 && ((K == 0 || reinterpret_cast<std::uintptr_t>(at) != out) && ...);

@@ -77,7 +77,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   TTENSOR_NOINLINE static total of_few(const places& p, index_t n) {
     lane_t<acc> lane[N];
     acc(Red::template identity<acc>()).store(lane);
-    single::template each<pack<lane_t<acc>, 1>, loop>(p, n, [&](index_t i, const auto& v, const places&) { v.store(lane + i); });
+    single::template each<pack<lane_t<acc>, 1>, loop>(p, n, nullptr, 1, [&](index_t i, const auto& v, const places&) { v.store(lane + i); });
     return convert_value<total>(acc::load(lane));
   }
   template <class Planes> struct contiguous_run;
