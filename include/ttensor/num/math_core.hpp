@@ -218,6 +218,9 @@ TTENSOR_MATH_EXTREMUM(minimum, <, |, double, std::int64_t)
     if constexpr (__is_same(T, float) || __is_same(T, double)) {                              \
       const pack<T, N> same = detail::from_bits(detail::to_bits(a) zeros detail::to_bits(b)); \
       return select(a == b, same, select((a op b) | (a != a), a, b));                         \
+    } else if constexpr (std::numeric_limits<T>::is_integer && !pack<T, N>::registers) {      \
+      TTENSOR_UNROLL for (int i = 0; i < N; ++i) a.r[i] = a.r[i] op b.r[i] ? a.r[i] : b.r[i]; \
+      return a;                                                                               \
     } else {                                                                                  \
       return select((a op b) | (a != a), a, b);                                               \
     }                                                                                         \

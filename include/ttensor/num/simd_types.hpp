@@ -87,9 +87,20 @@ template <class M> TTENSOR_INLINE bool mask_lane(M m, int i) { return m[i] != 0;
 template <class M> TTENSOR_INLINE M mask_splat(bool b) { return M{} - (b ? 1 : 0); }
 template <class M> TTENSOR_INLINE M mask_from_bools(const bool* b) {
   constexpr int n = sizeof(M) / sizeof(M{}[0]);
+#if TTENSOR_SIMD_BYTES == 16 && defined(__SSE2__)
+  static_assert(n == 2 || n == 4);
+  std::conditional_t<n == 4, std::uint32_t, std::uint16_t> word;  // every byte twice, four times and with two lanes eight times
+  __builtin_memcpy(&word, b, sizeof(word));
+  vec<std::int8_t> x = (vec<std::int8_t>)vec<std::int32_t>{static_cast<std::int32_t>(word), 0, 0, 0};
+  x = __builtin_shufflevector(x, x, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  x = (vec<std::int8_t>)__builtin_shufflevector((vec<std::int16_t>)x, (vec<std::int16_t>)x, 0, 8, 1, 9, 2, 10, 3, 11);
+  if constexpr (n == 2) x = (vec<std::int8_t>)__builtin_shufflevector((vec<std::int32_t>)x, (vec<std::int32_t>)x, 0, 4, 1, 5);
+  return (M)(x > vec<std::int8_t>{});
+#else
   vec<std::int8_t, n> bytes;
   __builtin_memcpy(&bytes, b, sizeof(bytes));
   return M{} - __builtin_convertvector(bytes, M);
+#endif
 }
 #endif
 

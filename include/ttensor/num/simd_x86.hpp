@@ -119,6 +119,18 @@ template <class V> TTENSOR_INLINE auto eq(V a, V b) { return a == b; }
 template <class V> TTENSOR_INLINE auto ne(V a, V b) { return a != b; }
 template <class V> TTENSOR_INLINE auto lt(V a, V b) { return a < b; }
 template <class V> TTENSOR_INLINE auto le(V a, V b) { return a <= b; }
+#if !defined(__SSE4_1__)
+// Instructions, not comparisons of the language: of these g++ 12 makes conditional expressions of 64-bit lanes, which SSE2 has not, and
+// takes them apart.
+#define TTENSOR_COMPARE(function, name)                                                                                          \
+  TTENSOR_INLINE mask<4> function(vec<float> a, vec<float> b) { return (mask<4>)_mm_##name##_ps((__m128)a, (__m128)b); }          \
+  TTENSOR_INLINE mask<8> function(vec<double> a, vec<double> b) { return (mask<8>)_mm_##name##_pd((__m128d)a, (__m128d)b); }
+TTENSOR_COMPARE(eq, cmpeq)
+TTENSOR_COMPARE(ne, cmpneq)
+TTENSOR_COMPARE(lt, cmplt)
+TTENSOR_COMPARE(le, cmple)
+#undef TTENSOR_COMPARE
+#endif
 #if defined(__SSE4_1__)
 TTENSOR_INLINE vec<float> select(mask<4> m, vec<float> a, vec<float> b) { return (vec<float>)TTENSOR_X86(blendv_ps)(b, a, (vec<float>)m); }
 TTENSOR_INLINE vec<double> select(mask<8> m, vec<double> a, vec<double> b) {

@@ -1,7 +1,7 @@
 // The fused backward loop of a statement: recompute the values, sweep the program in reverse, and add to the adjoint of
 // every leaf in the same pass. Nothing but the leaves is read, nothing but adjoints is written.
 #pragma once
-#include "core_io.hpp"
+#include "adjoint_ops.hpp"
 
 TTENSOR_BEGIN
 namespace run {
@@ -26,48 +26,6 @@ struct plane_mask {
   void set(int k) { word[k / 64] |= std::uint64_t(1) << (k % 64); }
   void clear(int k) { word[k / 64] &= ~(std::uint64_t(1) << (k % 64)); }
 };
-/// What the bookkeeping around a backward loop does with elements of one type.
-struct adjoint_ops {
-  bool narrow;  // sums are emptied into wider ones, so that none is long in float or in complex numbers of float
-  void (*add)(char* to, const char* from, index_t n);
-  void (*put)(char* to, const char* from, index_t n);
-  void (*empty)(char* sums, char* wide);  // a pack each
-  void (*close)(char* to, const char* sums, const char* wide);  // adds both packs to one element
-};
-namespace back_detail {
-template <class E> TTENSOR_NOINLINE void add(char* to, const char* from, index_t n) {
-  E a, d;
-  index_t i = 0;
-  if constexpr (std::is_same_v<E, float> || std::is_same_v<E, double>) {
-    using V = pack<E, native_width_v<E>>;
-    for (; i + V::size <= n; i += V::size, to += sizeof(V), from += sizeof(V))
-      (V::load(reinterpret_cast<const E*>(to)) + V::load(reinterpret_cast<const E*>(from))).store(reinterpret_cast<E*>(to));
-  }
-  for (; i < n; ++i, to += sizeof(E), from += sizeof(E)) {
-    __builtin_memcpy(&a, to, sizeof(E));
-    __builtin_memcpy(&d, from, sizeof(E));
-    a = static_cast<E>(a + d);
-    __builtin_memcpy(to, &a, sizeof(E));
-  }
-}
-template <class E> void put(char* to, const char* from, index_t n) { std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(E)); }
-template <class E, int N> void empty(char* sums, char* wide) {
-  using W = collect_t<E>;
-  (pack<W, N>::load(reinterpret_cast<const W*>(wide)) + load_as<pack<W, N>>(reinterpret_cast<const E*>(sums)))
-      .store(reinterpret_cast<W*>(wide));
-  std::memset(sums, 0, N * sizeof(E));
-}
-template <class E, int N> TTENSOR_NOINLINE void close(char* to, const char* sums, const char* wide) {
-  using V = pack<collect_t<E>, N>;
-  const auto s =
-      fold(V::load(reinterpret_cast<const collect_t<E>*>(wide)) + load_as<V>(reinterpret_cast<const E*>(sums)),
-           [](auto a, auto b) { return a + b; });
-  E* e = reinterpret_cast<E*>(to);
-  *e = static_cast<E>(static_cast<collect_t<E>>(static_cast<compute_t<E>>(*e)) + s);
-}
-template <class E, int N> inline constexpr adjoint_ops ops{!std::is_same_v<E, collect_t<E>>, add<E>, put<E>, empty<E, N>, close<E, N>};
-}  // namespace back_detail
-
 /// Constants of a backward kernel. Planes: cotangents (`outs` of them) and leaves, from `targets` on adjoints, and last the mask.
 struct back_facts {
   int planes, outs, targets, lanes;
@@ -98,10 +56,13 @@ struct back_run {
   plane_roles& roles;
   plane_mask fresh = {};    // adjoint planes that are stored and not added to
   int shifted = 0, shifted_plane[apart_planes::most] = {};
+  int ringed = 0, ringed_plane[apart_planes::most] = {};
+  char* ring = nullptr;
   index_t most = 0;         // packs from one carry to the next, or 0: no carry
 
   char* pack_of(char* of, int k) const { return of + (k - f.targets) * f.lanes * 16; }
   char* apart_of(int i) const { return apart + i * apart_planes::packs * f.lanes * 16; }  // whatever their element types
+  char* ring_of(int i) const { return ring + i * apart_planes::packs * f.lanes * 16; }
   bool is_sum(int k) const { return c[k].step == 0; }  // the whole run adds to one element: summed in a pack first
   void open();
   void carry(index_t done);
@@ -122,9 +83,18 @@ TTENSOR_BODY void back_run::open() {
       if (f.ops[k]->narrow) most = 8;
       fresh.clear(k - f.targets);
     }
+    bool rung = false;
+    if (is_sum(k) && ring && f.ops[k]->collect && ringed < apart_planes::most) {
+      rung = true;
+      p[k] = ring_of(ringed);
+      step[k] = f.lanes * f.bytes[k];
+      ringed_plane[ringed++] = k;
+      if (most == 0) most = apart_planes::packs;
+    }
     int last = 0;  // of those before it at its place
     bool near = false;
     for (int j = f.targets; j < k && !is_sum(k); ++j) {
+      if (is_sum(j)) continue;
       const index_t shift = c[k].ptr - c[j].ptr, reach = 8 * step[k];
       if (c[j].step != step[k] || f.bytes[j] != f.bytes[k]) continue;
       if (shift == 0) last = j;
@@ -133,7 +103,9 @@ TTENSOR_BODY void back_run::open() {
     const int t = k - f.targets;
     roles.next[t] = 0;
     roles.of[t] = fresh.has(t) ? plane_roles::stored : plane_roles::added;
-    if (last) {
+    if (rung) {
+      roles.of[t] = plane_roles::stored;
+    } else if (last) {
       roles.of[t] = plane_roles::kept;
       roles.next[last - f.targets] = static_cast<unsigned char>(t);
     } else if (near && !fresh.has(t) && apart && shifted < apart_planes::most && step[k] == f.lanes * f.bytes[k] && f.bytes[k] > 2) {  // 2 bytes would be rounded twice
@@ -145,6 +117,12 @@ TTENSOR_BODY void back_run::open() {
   }
 }
 TTENSOR_BODY void back_run::carry(index_t done) {
+  for (int i = 0; i < ringed; ++i) {
+    const int k = ringed_plane[i];
+    char* const from = ring_of(i);
+    f.ops[k]->collect(pack_of(sums, k), from, (p[k] - from) / step[k]);
+    p[k] = from;
+  }
   for (int k = f.targets; k < f.planes - 1; ++k)
     if (is_sum(k) && f.ops[k]->narrow) f.ops[k]->empty(pack_of(sums, k), pack_of(wide, k));
   for (int i = 0; i < shifted; ++i) {
@@ -290,8 +268,10 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     alignas(64) char apart[shifts ? apart_planes::most * apart_planes::packs * N * 16 : 1];
     plane_roles roles;
     kept_planes kept;
+    alignas(64) char ring[(target_planes < apart_planes::most ? target_planes : apart_planes::most) * apart_planes::packs * N * 16 + 1];
     __asm__("" : "=m"(kept));  // g++ cannot know that only what was kept is read, and warns
     back_run r{facts, c, p, step, partial, wide, room, shifts ? apart : nullptr, roles};
+    r.ring = n >= 32 * N ? ring : nullptr;
     r.open();
     const auto u = leaves::template load_uniforms<table, Prog>(c);
     const index_t packs = n / N, tail = n % N, most = r.most ? r.most : packs;

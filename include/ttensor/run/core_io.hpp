@@ -188,31 +188,6 @@ template <int N, class... L> struct leaf_set {
   }
 };
 
-/// A statement on one element at a time, with the bits of a pack's lanes. For fewer complex numbers than a pack: behind them stands less in their
-/// blocks than a pack would read.
-template <class Prog, class Out, class... L> struct one_by_one {
-  using table = plane_table<Out, L...>;
-  using leaves = leaf_set<1, L...>;
-  using sweeper = sweep<Prog, typename leaves::list>;
-  static constexpr bool wanted = (is_complex_v<typename core_elem<Out>::type> || ... || is_complex_v<typename core_elem<L>::type>);
-  /// f(i, value, its addresses) for each of n elements of contiguous planes, in `rows` rows.
-  template <class To, class Strip, class F>
-  TTENSOR_NOINLINE static void each(typename Strip::places p, index_t n, const index_t* down, index_t rows, F f) {
-    const auto u = leaves::template load_uniforms<table, Prog>(p.v);
-    for (;;) {
-      for (index_t i = 0; i < n; ++i) {
-        const auto q = Strip::plus(p, i);
-        typename sweeper::values v;
-        leaves::template load<table, Prog>(v, u, q);
-        sweeper::forward(v, typename sweeper::order{});
-        f(i, convert_value<To>(at<Prog::root>(v)), q);
-      }
-      if (--rows <= 0) return;
-      Strip::down(p, down);
-    }
-  }
-};
-
 /// Before a row whose planes are not all contiguous or that is shorter than a pack of N: inputs with step 0 are repeated
 /// over a pack; with n < N every other plane is staged in a pack whose further lanes repeat its last element. `room` has
 /// 64 bytes and a pack for each plane. Compiled once, not once a statement.

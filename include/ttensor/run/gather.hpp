@@ -16,23 +16,27 @@ struct gather_plan {
   int user_axis = 0;  // for messages
 };
 
-/// Calls f(flat offset, deep offset) for every position, or once a run of `count` positions whose flat and deep strides are
+/// Calls f.one(flat offset, deep offset) for every position, or f once a run of `count` positions whose flat and deep strides are
 /// given, where the innermost axis has one index. Negative indices count from the end.
 template <class F> void each_gathered(const gather_plan& s, const std::int64_t* index, F&& f) {
   index_t at[gather_plan::max_axes] = {}, i = 0, x = 0, y = 0;
   const int last = s.rank - 1;
   for (int d = 0; d < s.rank; ++d)
     if (s.extent[d] == 0) return;
-  const index_t n = s.extent[last];
-  const bool runs = s.index[last] == 0;
+  const index_t n = s.extent[last], bound = s.bound, step = s.step;  // locals: what f writes may be anything
+  const index_t next_index = s.index[last], next_flat = s.flat[last], next_deep = s.deep[last];
+  const bool runs = next_index == 0;
   for (;;) {
     if (runs) {
-      const index_t j = shape::normalize_index(index[i], s.bound, s.user_axis, s.op);
-      f(x, y + j * s.step, n, s.flat[last], s.deep[last]);
+      const index_t j = shape::normalize_index(index[i], bound, s.user_axis, s.op);
+      f(x, y + j * step, n, next_flat, next_deep);
     } else {
-      for (index_t q = 0; q < n; ++q) {
-        const index_t j = shape::normalize_index(index[i + q * s.index[last]], s.bound, s.user_axis, s.op);
-        f(x + q * s.flat[last], y + q * s.deep[last] + j * s.step, 1, 1, 1);
+      const std::int64_t* k = index + i;
+      index_t to = x, from = y;
+      for (index_t q = 0; q < n; ++q, k += next_index, to += next_flat, from += next_deep) {
+        index_t j = *k;
+        if (TTENSOR_UNLIKELY(j < 0 || j >= bound)) j = shape::normalize_index(j, bound, s.user_axis, s.op);
+        f.one(to, from + j * step);
       }
     }
     int d = last - 1;
@@ -45,17 +49,31 @@ template <class F> void each_gathered(const gather_plan& s, const std::int64_t* 
     if (d < 0) return;
   }
 }
+template <class T> struct gather_each {
+  const T* deep;
+  T* flat;
+  TTENSOR_INLINE void one(index_t x, index_t y) const { flat[x] = deep[y]; }
+  TTENSOR_INLINE void operator()(index_t x, index_t y, index_t n, index_t fs, index_t ds) const {
+    if (std::is_trivially_copyable_v<T> && fs == 1 && ds == 1 && n * index_t(sizeof(T)) >= 64)
+      return void(__builtin_memcpy(static_cast<void*>(flat + x), deep + y, static_cast<std::size_t>(n) * sizeof(T)));
+    for (index_t q = 0; q < n; ++q) flat[x + q * fs] = deep[y + q * ds];
+  }
+};
+template <class T> struct gather_add_each {
+  T* deep;
+  const T* flat;
+  TTENSOR_INLINE void one(index_t x, index_t y) const { deep[y] = static_cast<T>(add_op::primal(deep[y], flat[x])); }
+  TTENSOR_INLINE void operator()(index_t x, index_t y, index_t n, index_t fs, index_t ds) const {
+    for (index_t q = 0; q < n; ++q) one(x + q * fs, y + q * ds);
+  }
+};
 /// flat = deep at the index.
 template <class T> void gather(const gather_plan& s, const std::int64_t* index, const T* deep, T* flat) {
-  each_gathered(s, index, [&](index_t x, index_t y, index_t n, index_t fs, index_t ds) {
-    for (index_t q = 0; q < n; ++q) flat[x + q * fs] = deep[y + q * ds];
-  });
+  each_gathered(s, index, gather_each<T>{deep, flat});
 }
 /// deep += flat at the index; positions that occur twice add, in row-major order.
 template <class T> void gather_add(const gather_plan& s, const std::int64_t* index, T* deep, const T* flat) {
-  each_gathered(s, index, [&](index_t x, index_t y, index_t n, index_t fs, index_t ds) {
-    for (index_t q = 0; q < n; ++q) deep[y + q * ds] = static_cast<T>(add_op::primal(deep[y + q * ds], flat[x + q * fs]));
-  });
+  each_gathered(s, index, gather_add_each<T>{deep, flat});
 }
 
 }  // namespace run

@@ -1,7 +1,7 @@
 // The fused elementwise loop: one flat program, packs in, packs out; tails run the same pack code.
 #pragma once
 #include "../ops/arithmetic.hpp"
-#include "core_io.hpp"
+#include "one_by_one.hpp"
 
 TTENSOR_BEGIN
 namespace run {
@@ -28,6 +28,8 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
 
   using single = one_by_one<Prog, Out, L...>;
   static constexpr bool pads = fills_pack<Prog, table, 0, N, L...>(), takes_few = single::wanted;
+
+  static constexpr bool copies = std::is_same_v<Prog, program<0, ld<0>>> && (std::is_same_v<Out, L> && ...) && sizeof(Out) < 4;
 
   // Results much larger than the caches are written past them: nothing is read that is then overwritten whole.
   static constexpr bool can_stream = Streams && unroll > 0 && Prog::length <= 12 &&
@@ -60,6 +62,10 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   /// One row of contiguous planes, n >= N; any n where the loop takes_few. The addresses are arguments: a statement that knows them passes them in registers.
   template <int... K> struct contiguous_row<int_list<K...>> {
     TTENSOR_NOINLINE static void run(plane_address<K>... at, index_t n) {
+      if constexpr (copies) {  // elements as they are
+        char* const p[] = {at...};
+        return void(__builtin_memmove(p[0], p[1], static_cast<std::size_t>(n) * sizeof(Out)));
+      }
       if constexpr (can_stream)
         if (TTENSOR_UNLIKELY(n >= stream_from && streams(at...))) return streamed(at..., n);
       const places p = loop::at_addresses(int_list<K...>{}, at...);

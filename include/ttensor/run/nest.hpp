@@ -116,7 +116,8 @@ TTENSOR_BODY bool turn_short_rows(nest& s, index_t enough) {
 }
 TTENSOR_BODY bool turn_short_sums(nest& s) {
   const int in = s.rank - 1;
-  if (in < 1 || s.extent[in] >= s.lanes || s.overlapping) return false;
+  const int enough = s.lanes < 8 ? 8 : s.lanes;  // a row costs more to begin than a few elements
+  if (in < 1 || s.extent[in] >= enough || s.overlapping) return false;
   auto kept = [&](int d) {
     bool yes = false;
     for (int p = 0; p < s.planes; ++p) yes = yes || (s.plane[p].how == access::output && s.plane[p].stride[d] != 0);
@@ -124,7 +125,7 @@ TTENSOR_BODY bool turn_short_sums(nest& s) {
   };
   int to = in - 1;
   if (kept(in)) {
-    if (kept(to) || s.extent[to] < s.lanes || s.extent[to] < 2 * s.extent[in]) return false;
+    if (s.extent[in] >= s.lanes || kept(to) || s.extent[to] < s.lanes || s.extent[to] < 2 * s.extent[in]) return false;
   } else {
     to = -1;
     for (int d = in - 1; d >= 0; --d)
@@ -160,12 +161,48 @@ TTENSOR_BODY plan_kind classify(const nest& s) {
 
 namespace nest_detail {
 template <int B> inline void copy_strided(char* to, index_t to_step, const char* from, index_t from_step, index_t n) {
-  for (index_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, B);
+  struct element {
+    char bytes[B];
+  };
+  if constexpr (B == 1) {  // adjacent bytes backwards, eight at a time
+    if (from_step == -1 && to_step == 1) {
+      for (; n >= 8; n -= 8, to += 8, from -= 8) {
+        std::uint64_t x;
+        __builtin_memcpy(&x, from - 7, 8);
+        x = __builtin_bswap64(x);
+        __builtin_memcpy(to, &x, 8);
+      }
+    }
+  }
+  if constexpr (B == 4 || B == 8) {  // adjacent elements backwards, a register of 16 bytes at a time
+    if (from_step == -B && to_step == B) {
+      using U = std::conditional_t<B == 4, std::uint32_t, std::uint64_t>;
+      typedef U V __attribute__((vector_size(16)));
+      constexpr int W = 16 / B;
+      for (; n >= W; n -= W, to += 16, from -= 16) {
+        V x;
+        __builtin_memcpy(&x, from - (16 - B), 16);
+        if constexpr (W == 2) x = __builtin_shufflevector(x, x, 1, 0);
+        else x = __builtin_shufflevector(x, x, 3, 2, 1, 0);
+        __builtin_memcpy(to, &x, 16);
+      }
+    }
+  }
+  for (; n >= 8; n -= 8) {  // all are read before one is written: a load need not wait for stores that may lie a page away
+    element e[8];
+    TTENSOR_UNROLL for (int k = 0; k < 8; ++k, from += from_step) __builtin_memcpy(&e[k], from, B);
+    TTENSOR_UNROLL for (int k = 0; k < 8; ++k, to += to_step) __builtin_memcpy(to, &e[k], B);
+  }
+  for (; n > 0; --n, to += to_step, from += from_step) std::memcpy(to, from, B);
 }
 TTENSOR_NOINLINE inline void copy_elements(int bytes, char* to, index_t to_step, const char* from, index_t from_step, index_t n) {
+  if (to_step == bytes && from_step == bytes) return void(std::memcpy(to, from, static_cast<std::size_t>(n * bytes)));
   switch (bytes) {
+    case 1: return copy_strided<1>(to, to_step, from, from_step, n);
+    case 2: return copy_strided<2>(to, to_step, from, from_step, n);
     case 4: return copy_strided<4>(to, to_step, from, from_step, n);
     case 8: return copy_strided<8>(to, to_step, from, from_step, n);
+    case 16: return copy_strided<16>(to, to_step, from, from_step, n);
     default:
       for (index_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, static_cast<std::size_t>(bytes));
   }
@@ -196,7 +233,17 @@ class walker {
 
   /// Gives short rows another axis. A row is worth beginning that fills a pack, or several for a kernel of single rows, which begins every row anew.
   bool turn(nest& s) const {
-    return !rows_kernel_ ? turn_short_rows(s, 32) : accumulates_ ? turn_short_sums(s) : turn_short_rows(s, s.lanes);
+    if (!rows_kernel_) return turn_short_rows(s, 32);
+    if (accumulates_) return turn_short_sums(s);
+    return turn_short_rows(s, s.lanes < 12 && repeats(s) ? 12 : s.lanes);
+  }
+  /// Whether an input is repeated along the rows: every row then begins in a buffer.
+  static bool repeats(const nest& s) {
+    const int in = s.rank - 1;
+    bool yes = false;
+    for (int p = 0; p < s.planes && in > 0; ++p)
+      yes = yes || (s.plane[p].how == access::input && s.plane[p].stride[in] == 0 && s.extent[in] > 1);
+    return yes;
   }
   bool through_tile(int p) const {
     const index_t t = s_.plane[p].stride[s_.rank - 1];
@@ -205,6 +252,8 @@ class walker {
   /// `across`: elements of a tile along the innermost axis.
   void run(const index_t* extent, char* const* ptr, bool strided, index_t across) {
     const int in = s_.rank - 1;
+    single_ = strided && !accumulates_ && in > 0 && extent[in] >= 64;
+    for (int p = 0; p < s_.planes && single_; ++p) single_ = !(through_tile(p) && s_.plane[p].stride[in - 1] == 1);
     for (int p = 0; p < s_.planes; ++p) {
       c_[p] = {s_.plane[p].how == access::ignored ? nowhere_ : ptr[p], step(p)};
       down_[p] = in > 0 ? s_.plane[p].stride[in - 1] * s_.plane[p].bytes : 0;
@@ -253,6 +302,7 @@ class walker {
   }
   index_t step(int p) const { return s_.plane[p].stride[s_.rank - 1] == 0 ? 0 : index_t(s_.lanes) * s_.plane[p].bytes; }
 
+  bool single_ = false;  // no plane is transposed: tiles of one row, which stay in the first cache
   void call(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if (rows_kernel_) rows_kernel_(c, n, down, rows);
     else (this->*each_)(c, n, down, rows);
@@ -281,7 +331,7 @@ class walker {
   // The two inner axes in tiles: strided inputs are gathered (outputs too where the kernel reads them), strided outputs
   // scattered. The tiles' heights are multiples of every row group that a kernel may form.
   void tiles(index_t width, index_t height, index_t across) {
-    const index_t rows = height < this->rows() ? height : this->rows();
+    const index_t rows = single_ ? 1 : height < this->rows() ? height : this->rows();
     const std::size_t need = tile_bytes(rows, across);
     if (need > room_.bytes) room_.take(need);
     for (index_t i = 0; i < height; i += rows)

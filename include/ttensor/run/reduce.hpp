@@ -3,7 +3,7 @@
 // of the data changes a bit; across rows the output row is the accumulator, four rows at a time. Rows of a matrix that fill no
 // pack are summed across rows too (nest.hpp, turn_short_sums): a vector of as many elements may differ in the last bit.
 #pragma once
-#include "core_io.hpp"
+#include "one_by_one.hpp"
 
 TTENSOR_BEGIN
 namespace run {

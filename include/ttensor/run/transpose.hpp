@@ -42,6 +42,7 @@ TTENSOR_NOINLINE bool exchange_few(Row* row, index_t next_row, Column* column, i
   else return false;
   return true;
 }
+struct sixteen { char bytes[16]; };
 /// to(y, x) = from(x, y): columns of `from` (h elements of Bytes, contiguous) become rows of `to`. Column by column: rows of a power of
 /// two bytes meet in the cache, so a line of `from` may not be there when it is read again later.
 template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const char* from, index_t from_column, index_t h, index_t w) {
@@ -50,7 +51,7 @@ template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const ch
   if (exchange_few<U, false>(to, to_row, from, from_column, h, w)) return;
   index_t x = 0;
 #if TTENSOR_HAS_REGISTERS
-  if constexpr (W > 1) {
+  if constexpr (W > 1 && std::is_integral_v<U>) {
     typedef U V __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
     for (; x + W <= w; x += W) {
       index_t y = 0;
@@ -75,6 +76,9 @@ template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const ch
 inline void transpose_copy(int bytes, char* to, index_t to_row, const char* from, index_t from_column, index_t h, index_t w) {
   if (bytes == 4) return transpose_detail::copy<std::uint32_t>(to, to_row, from, from_column, h, w);
   if (bytes == 8) return transpose_detail::copy<std::uint64_t>(to, to_row, from, from_column, h, w);
+  if (bytes == 1) return transpose_detail::copy<std::uint8_t>(to, to_row, from, from_column, h, w);
+  if (bytes == 2) return transpose_detail::copy<std::uint16_t>(to, to_row, from, from_column, h, w);
+  if (bytes == 16) return transpose_detail::copy<transpose_detail::sixteen>(to, to_row, from, from_column, h, w);
   for (index_t x = 0; x < w; ++x)
     for (index_t y = 0; y < h; ++y)
       std::memcpy(to + y * to_row + x * bytes, from + x * from_column + y * bytes, static_cast<std::size_t>(bytes));

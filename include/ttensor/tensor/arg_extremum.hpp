@@ -103,7 +103,7 @@ template <class Better, class NotBetter, int R> struct arg_extremum {
     constexpr index_t block = 64;
     for (index_t j = 0; j < n;) {
       const index_t end = j + block < n ? j + block : n;
-      if constexpr (math::detail::has_kernels<T>)
+      if constexpr (math::detail::has_kernels<T> || (simd::has_register<T> && (sizeof(T) == 4 || TTENSOR_SIMD_BYTES > 16)))
         if (stride == 1 && end - j == block && none_better<block>(x + j, top)) {
           j = end;
           continue;

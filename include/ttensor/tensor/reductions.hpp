@@ -273,8 +273,13 @@ struct norm_how {
 template <bool Zero, int Flag> struct count_how {
   static constexpr const char* name = Flag == 0 ? "count_nonzero" : Zero ? "all" : "any";
   template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-    using Test = std::conditional_t<Zero, equal_op, not_equal_op>;
-    return sum_how::run<Columns>(apply<Test>(x, 0), shape, set);
+    if constexpr (std::is_same_v<elem_t<typename E::scalar>, bool>) {  // masks as they are: no comparison in another type
+      if constexpr (Zero) return sum_how::run<Columns>(apply<logical_not_op>(x), shape, set);
+      else return sum_how::run<Columns>(x, shape, set);
+    } else {
+      using Test = std::conditional_t<Zero, equal_op, not_equal_op>;
+      return sum_how::run<Columns>(apply<Test>(x, 0), shape, set);
+    }
   }
   template <class X> static auto finish(X&& x, index_t) {
     if constexpr (Flag == 0) return static_cast<std::remove_cvref_t<X>>(static_cast<X&&>(x));
