@@ -1,0 +1,131 @@
+// Rows Q1 to Q14: what programs without -march=native do with short rows, masks, small integers and strided copies, beside loops by hand compiled with the
+// same flags. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <ttensor/all.hpp>
+#include <vector>
+#include "rows.hpp"
+
+namespace tt = ttensor;
+using rows::add, rows::fresh;
+using tt::index_t;
+
+namespace {
+using vec = tt::tensor<double, 1>;
+using mat = tt::tensor<double, 2>;
+using bytes = tt::tensor<std::uint8_t, 2>;
+
+/// Two contenders that write into `got` and `want`, which are compared first.
+template <class Y, class F, class H> void row(const std::string& name, Y got, F ours, H hand) {
+  std::vector<tt::scalar_t<Y>> want(static_cast<std::size_t>(got.size()));
+  ours(got);
+  hand(want.data());
+  const auto number = [](const auto& v) {
+    if constexpr (tt::is_complex_v<tt::scalar_t<Y>>) return v;
+    else return static_cast<double>(v);
+  };
+  for (index_t i = 0; i < got.size(); ++i)
+    if (const auto v = number(want[static_cast<std::size_t>(i)]); !(std::abs(number(got.data()[i]) - v) <= 1e-9 * (1 + std::abs(v)))) {
+      std::fprintf(stderr, "%s: element %ld is wrong\n", name.c_str(), static_cast<long>(i));
+      std::exit(1);
+    }
+  add(name, "ttensor", [=]() mutable { ours(got); fresh(got); });
+  add(name, "hand", [=]() mutable { hand(want.data()); fresh(want); });
+}
+
+void short_rows(index_t n) {
+  const mat p = tt::uniform<double>(tt::rng(1), {n, 3}), c = tt::uniform<double>(tt::rng(2), {n, 1});
+  const double *x = p.data(), *y = c.data();  // kept by the copies of p and c in the closures
+  row("Q1 p + column/double (n,3)/100000", mat(n, 3), [=](mat& o) { o = p + c; }, [=, keep = std::pair(p, c)](double* o) {
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < 3; ++j) o[3 * i + j] = x[3 * i + j] + y[i];
+  });
+  row("Q2 max(p, 1)/double (n,3)/100000", vec(n), [=](vec& o) { o = max(p, 1); }, [=, keep = std::pair(p, c)](double* o) {
+    for (index_t i = 0; i < n; ++i) o[i] = std::max(std::max(x[3 * i], x[3 * i + 1]), x[3 * i + 2]);
+  });
+  row("Q3 variance(p, 1)/double (n,3)/100000", vec(n), [=](vec& o) { o = variance(p, 1); }, [=, keep = std::pair(p, c)](double* o) {
+    for (index_t i = 0; i < n; ++i) {
+      const double m = (x[3 * i] + x[3 * i + 1] + x[3 * i + 2]) / 3, a = x[3 * i] - m, b = x[3 * i + 1] - m, d = x[3 * i + 2] - m;
+      o[i] = (a * a + b * b + d * d) / 3;
+    }
+  });
+  row("Q4 grad of sum(square(p * column))/double (n,3)/100000", mat(n, 3),
+      [=](mat& o) { o = tt::grad([&](const auto& q) { return sum(square(q * c)); })(p); }, [=, keep = std::pair(p, c)](double* o) {
+        for (index_t i = 0; i < n; ++i)
+          for (index_t j = 0; j < 3; ++j) o[3 * i + j] = 2 * x[3 * i + j] * y[i] * y[i];
+      });
+}
+void long_rows(index_t n) {
+  const vec x = tt::uniform<double>(tt::rng(1), {n});
+  const tt::tensor<int, 1> k = tt::integers<int>(tt::rng(2), {n}, 0, 1000);
+  const tt::tensor<bool, 1> none(n);
+  const tt::tensor<std::uint8_t, 1> u = tt::integers<std::uint8_t>(tt::rng(3), {n}, 0, 255);
+  const tt::tensor<std::int64_t, 1> at = tt::integers<std::int64_t>(tt::rng(4), {n}, 0, n);
+  row("Q5 max(x)/double/100000", vec(1), [=](vec& o) { o(0) = max(x); }, [=](double* o) { o[0] = *std::max_element(x.data(), x.data() + n); });
+  row("Q6 count_nonzero(k == 5)/int/100000", tt::tensor<std::int64_t, 1>(1), [=](auto& o) { o(0) = tt::count_nonzero(k == 5); },
+      [=](std::int64_t* o) { o[0] = std::count(k.data(), k.data() + n, 5); });
+  row("Q7 count_nonzero(mask)/bool/100000", tt::tensor<std::int64_t, 1>(1), [=](auto& o) { o(0) = tt::count_nonzero(none); },
+      [=](std::int64_t* o) { o[0] = std::count(none.data(), none.data() + n, true); });
+  row("Q8 max(u)/uint8/100000", tt::tensor<std::uint8_t, 1>(1), [=](auto& o) { o(0) = max(u); },
+      [=](std::uint8_t* o) { o[0] = *std::max_element(u.data(), u.data() + n); });
+  row("Q9 take(x, at, 0)/double/100000", vec(n), [=](vec& o) { o = take(x, at, 0); }, [=](double* o) {
+    for (index_t i = 0; i < n; ++i) o[i] = x.data()[at.data()[i]];
+  });
+  row("Q10 grad of sum(x * s) in a number s/double/100000", vec(1), [=](vec& o) { o(0) = tt::grad([&](const auto& s) { return sum(x * s); })(2.0); },
+      [=](double* o) {
+        double s = 0;
+        for (index_t i = 0; i < n; ++i) s += x.data()[i];
+        o[0] = s;
+      });
+}
+void copies(index_t n) {
+  using Z = std::complex<double>;
+  bytes u(n, n);
+  u = 3;
+  tt::tensor<Z, 2> z(n, n);
+  z = Z(1, 2);
+  row("Q11 every second column/uint8/" + std::to_string(n), bytes(n, n / 2), [=](bytes& o) { o = u(tt::all, tt::range(0, tt::end, 2)); }, [=](std::uint8_t* o) {
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < n / 2; ++j) o[i * (n / 2) + j] = u.data()[i * n + 2 * j];
+  });
+  row("Q12 transpose/complex<double>/" + std::to_string(n), tt::tensor<Z, 2>(n, n), [=](auto& o) { o = transpose(z); }, [=](Z* o) {
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < n; ++j) o[i * n + j] = z.data()[j * n + i];
+  });
+}
+void factors() {
+  const index_t n = 200, many = 5000;
+  const mat a = tt::uniform<double>(tt::rng(1), {n, n}) / double(n) + tt::eye<double>(n);
+  const vec b = tt::uniform<double>(tt::rng(2), {n});
+  row("Q13 triangular_solve(a, b, true, true)/double/200", vec(n), [=](vec& o) { o = tt::triangular_solve(a, b, true, true); }, [=](double* o) {
+    for (index_t i = 0; i < n; ++i) o[i] = b.data()[i];
+    for (index_t j = n - 1; j >= 0; --j) {
+      const double v = o[j] /= a.data()[j * n + j];
+      for (index_t i = 0; i < j; ++i) o[i] -= a.data()[j * n + i] * v;
+    }
+  });
+  const tt::tensor<double, 3> q = tt::uniform<double>(tt::rng(3), {many, 3, 3}), s = matmul(q, swapaxes(q, 1, 2)) + tt::eye<double>(3);
+  row("Q14 cholesky of 5000/double/3", tt::tensor<double, 3>(many, 3, 3), [=](auto& o) { o = tt::cholesky(s); }, [=](double* o) {
+    for (index_t k = 0; k < many; ++k)
+      for (index_t i = 0; i < 3; ++i)
+        for (index_t j = 0; j < 3; ++j) {
+          double v = s.data()[9 * k + 3 * i + j];
+          for (index_t p = 0; p < j; ++p) v -= o[9 * k + 3 * i + p] * o[9 * k + 3 * j + p];
+          o[9 * k + 3 * i + j] = j > i ? 0 : i == j ? std::sqrt(v) : v / o[9 * k + 4 * j];
+        }
+  });
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  short_rows(100000);
+  long_rows(100000);
+  copies(1000);
+  factors();
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
