@@ -320,7 +320,7 @@ auto mapped(const tt::tensor<double, 1>& x) { return tt::vmap([](auto t) { retur
 auto mapped(const tt::tensor<double, 1>& x) { return tt::vmap(tt::grad([](auto t) { return t * t; }, strict))(x); }
 
 // case: a_rule_gives_a_gradient_for_each_argument
-// expect: ttensor: a custom rule returns a tuple with one gradient for each argument \(of a key or an integer anything, 0\)
+// expect: ttensor: a custom rule returns a tuple with one gradient for each argument \(of a key and of integers anything, 0\)
 vec scaled(const vec& v) {
   const auto f = tt::custom_vjp([](const auto& x, const auto& n) { return eval(x * n); }, [](const auto& x, const auto& n) { return std::pair(eval(x * n), n); },
                                 [](const auto& n, const auto& ct) { return eval(n * ct); });

@@ -227,6 +227,21 @@ TEST_CASE("bounds of another type than the integers between them are not cut") {
   says("stop -2 is beyond", [] { tt::arange<unsigned>(3, -2, -1); });
   says("is beyond", [] { tt::arange<std::int64_t>(-1, UINT64_MAX); });
   says("2.5", [&] { tt::arange<int>(half_way, 7); });
+  says("1e-09 is no integer", [] { tt::arange<int>(1e-9, 3); });
+  const tt::tensor<int, 1> wide{256, 300};
+  CHECK(tt::arange<u8>(wide(0)).size() == 256);
+  CHECK(tt::arange<int>(tt::half(2.5f)).size() == 3);
+  says("300 is beyond", [&] { tt::arange<u8>(wide(1)); });
+  says("299 is beyond", [&] { tt::integers<u8>(tt::rng(1), {4}, 0, wide(1)); });
+  says("300 is beyond", [&] { tt::linspace<u8>(wide(0) - 256, wide(1), 4); });
+  says("300 is beyond", [] { tt::linspace<u8>(0.0, 300.0, 4); });
+  says("nan is no integer", [] { tt::linspace<int>(0.0, std::abs(std::numeric_limits<double>::quiet_NaN()), 3); });
+  CHECK(tt::all(tt::linspace<int>(0.0, 5.5, 3) == tt::tensor<int, 1>{0, 2, 5}));
+  CHECK(tt::arange<std::uint64_t>(UINT64_MAX, -1, -(INT64_C(1) << 62)).size() == 4);
+  says("is beyond", [] { tt::arange<std::uint64_t>((UINT64_C(1) << 63) + 5, INT64_MIN, -1); });
+  CHECK(tt::arange<std::int64_t>(-1, UINT64_C(1) << 63, INT64_C(1) << 62).size() == 3);
+  CHECK(tt::arange<std::int8_t>(-100, 200, 100).size() == 3);  // -100, 0, 100
+  says("stop 201 is beyond", [] { tt::arange<std::int8_t>(-100, 201, 100); });
   says("inf is no integer of 64 bits", [] { tt::arange<int>(0, std::numeric_limits<double>::infinity()); });
   says("is no integer of 64 bits", [] { tt::arange<int>(0, std::numeric_limits<double>::quiet_NaN()); });
   says("[linspace] 300 is beyond", [&] { tt::linspace<u8>(0, more, 4); });

@@ -133,7 +133,7 @@ template <class To, class S, bool O> snapshot<To, O> with_note(const snapshot<S,
 template <class To, class S> store<To> with_note(const store<S>& s) {
   if constexpr (std::is_same_v<To, S>) return s.value();
   else if (!s.valid()) return {};
-  else return store<To>(with_note<inner_t<To>>(s.inner()), s.examples(), s.size(), s.bare().call);
+  else return store<To>(with_note<inner_t<To>>(s.inner()), s.examples(), s.size(), s.snap().call);
 }
 template <class T, class W> struct basic_batched {
   basic_batched() : basic_batched(T(0)) {}

@@ -56,13 +56,15 @@ struct back_run {
   plane_roles& roles;
   plane_mask fresh = {};    // adjoint planes that are stored and not added to
   int shifted = 0, shifted_plane[apart_planes::most] = {};
-  int ringed = 0, ringed_plane[apart_planes::most] = {};
-  char* ring = nullptr;
+  // Sums over the whole run whose packs are stored one behind the other and added at the next carry, in the same order: to add each to one pack in memory
+  // waits for the store before it. Where there is room, which a run of few packs does not have: it would only copy them.
+  int pendings = 0, pending_plane[apart_planes::most] = {};
+  char* pending = nullptr;
   index_t most = 0;         // packs from one carry to the next, or 0: no carry
 
   char* pack_of(char* of, int k) const { return of + (k - f.targets) * f.lanes * 16; }
   char* apart_of(int i) const { return apart + i * apart_planes::packs * f.lanes * 16; }  // whatever their element types
-  char* ring_of(int i) const { return ring + i * apart_planes::packs * f.lanes * 16; }
+  char* pending_of(int i) const { return pending + i * apart_planes::packs * f.lanes * 16; }
   bool is_sum(int k) const { return c[k].step == 0; }  // the whole run adds to one element: summed in a pack first
   void open();
   void carry(index_t done);
@@ -83,18 +85,16 @@ TTENSOR_BODY void back_run::open() {
       if (f.ops[k]->narrow) most = 8;
       fresh.clear(k - f.targets);
     }
-    bool rung = false;
-    if (is_sum(k) && ring && f.ops[k]->collect && ringed < apart_planes::most) {
-      rung = true;
-      p[k] = ring_of(ringed);
+    const bool waits = is_sum(k) && pending && f.ops[k]->collect && pendings < apart_planes::most;
+    if (waits) {
+      p[k] = pending_of(pendings);
       step[k] = f.lanes * f.bytes[k];
-      ringed_plane[ringed++] = k;
+      pending_plane[pendings++] = k;
       if (most == 0) most = apart_planes::packs;
     }
     int last = 0;  // of those before it at its place
     bool near = false;
     for (int j = f.targets; j < k && !is_sum(k); ++j) {
-      if (is_sum(j)) continue;
       const index_t shift = c[k].ptr - c[j].ptr, reach = 8 * step[k];
       if (c[j].step != step[k] || f.bytes[j] != f.bytes[k]) continue;
       if (shift == 0) last = j;
@@ -103,7 +103,7 @@ TTENSOR_BODY void back_run::open() {
     const int t = k - f.targets;
     roles.next[t] = 0;
     roles.of[t] = fresh.has(t) ? plane_roles::stored : plane_roles::added;
-    if (rung) {
+    if (waits) {
       roles.of[t] = plane_roles::stored;
     } else if (last) {
       roles.of[t] = plane_roles::kept;
@@ -117,9 +117,9 @@ TTENSOR_BODY void back_run::open() {
   }
 }
 TTENSOR_BODY void back_run::carry(index_t done) {
-  for (int i = 0; i < ringed; ++i) {
-    const int k = ringed_plane[i];
-    char* const from = ring_of(i);
+  for (int i = 0; i < pendings; ++i) {
+    const int k = pending_plane[i];
+    char* const from = pending_of(i);
     f.ops[k]->collect(pack_of(sums, k), from, (p[k] - from) / step[k]);
     p[k] = from;
   }
@@ -268,10 +268,10 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     alignas(64) char apart[shifts ? apart_planes::most * apart_planes::packs * N * 16 : 1];
     plane_roles roles;
     kept_planes kept;
-    alignas(64) char ring[(target_planes < apart_planes::most ? target_planes : apart_planes::most) * apart_planes::packs * N * 16 + 1];
+    alignas(64) char pending[(target_planes < apart_planes::most ? target_planes : apart_planes::most) * apart_planes::packs * N * 16 + 1];
     __asm__("" : "=m"(kept));  // g++ cannot know that only what was kept is read, and warns
     back_run r{facts, c, p, step, partial, wide, room, shifts ? apart : nullptr, roles};
-    r.ring = n >= 32 * N ? ring : nullptr;
+    r.pending = n >= 32 * N ? pending : nullptr;
     r.open();
     const auto u = leaves::template load_uniforms<table, Prog>(c);
     const index_t packs = n / N, tail = n % N, most = r.most ? r.most : packs;

@@ -31,14 +31,15 @@ template <class T> void subtract_product(index_t m, index_t n, index_t k, const 
 /// which they are solved.
 template <class T> void substitute_vector(bool lower, index_t n, const T* a, index_t a_row, index_t a_col, T* x, index_t x_row) {
   const index_t step = lower ? 1 : -1, first = lower ? 0 : n - 1;
+  const bool by_rows = (a_row < 0 ? -a_row : a_row) >= (a_col < 0 ? -a_col : a_col);
   for (index_t q = 0; q < n; ++q) {
     const index_t i = first + q * step;
     T v = x[i * x_row];
-    if (a_row >= a_col)
+    if (by_rows)
       for (index_t r = 0; r < q; ++r) v = T(v - a[i * a_row + (first + r * step) * a_col] * x[(first + r * step) * x_row]);
     v = v / a[i * (a_row + a_col)];
     x[i * x_row] = v;
-    if (a_row < a_col) {
+    if (!by_rows) {
       const index_t from = lower ? i + 1 : 0, to = lower ? n : i;
       const T* column = a + i * a_col;
       for (index_t j = from; j < to; ++j) x[j * x_row] = T(x[j * x_row] - column[j * a_row] * v);

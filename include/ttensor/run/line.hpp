@@ -65,7 +65,7 @@ class line {
       char* there = ptr[p] + i * t;
       c[p].ptr = at;
       if (after ? q.how == access::output : q.how == access::input || adds_)
-        nest_detail::copy_elements(q.bytes, after ? there : at, after ? t : b, after ? at : there, after ? b : t, w);
+        copy_elements(q.bytes, after ? there : at, after ? t : b, after ? at : there, after ? b : t, w);
       at += part * b;
     }
   }
@@ -75,7 +75,7 @@ class line {
     for (int p = 0; p < planes_; ++p) {
       k[p] = c[p];
       if (k[p].step != 0 || plane_[p].how != access::input) continue;
-      nest_detail::copy_elements(plane_[p].bytes, pack[p], plane_[p].bytes, k[p].ptr, 0, lanes_);
+      copy_elements(plane_[p].bytes, pack[p], plane_[p].bytes, k[p].ptr, 0, lanes_);
       k[p].ptr = pack[p];
     }
     kernel_(k, n, true);

@@ -1,7 +1,6 @@
 // The planner, and the loops over a nest. Neither knows an element type: they see planes (pointer, strides, bytes) and call a
 // kernel, a plain function, on runs of elements along one axis. So this code is compiled once, not once a statement.
 #pragma once
-#include <cstring>
 #include "../mem/pool.hpp"
 #include "../shape/extents.hpp"
 #include "row.hpp"
@@ -160,53 +159,6 @@ TTENSOR_BODY plan_kind classify(const nest& s) {
 }
 
 namespace nest_detail {
-template <int B> inline void copy_strided(char* to, index_t to_step, const char* from, index_t from_step, index_t n) {
-  struct element {
-    char bytes[B];
-  };
-  if constexpr (B == 1) {  // adjacent bytes backwards, eight at a time
-    if (from_step == -1 && to_step == 1) {
-      for (; n >= 8; n -= 8, to += 8, from -= 8) {
-        std::uint64_t x;
-        __builtin_memcpy(&x, from - 7, 8);
-        x = __builtin_bswap64(x);
-        __builtin_memcpy(to, &x, 8);
-      }
-    }
-  }
-  if constexpr (B == 4 || B == 8) {  // adjacent elements backwards, a register of 16 bytes at a time
-    if (from_step == -B && to_step == B) {
-      using U = std::conditional_t<B == 4, std::uint32_t, std::uint64_t>;
-      typedef U V __attribute__((vector_size(16)));
-      constexpr int W = 16 / B;
-      for (; n >= W; n -= W, to += 16, from -= 16) {
-        V x;
-        __builtin_memcpy(&x, from - (16 - B), 16);
-        if constexpr (W == 2) x = __builtin_shufflevector(x, x, 1, 0);
-        else x = __builtin_shufflevector(x, x, 3, 2, 1, 0);
-        __builtin_memcpy(to, &x, 16);
-      }
-    }
-  }
-  for (; n >= 8; n -= 8) {  // all are read before one is written: a load need not wait for stores that may lie a page away
-    element e[8];
-    TTENSOR_UNROLL for (int k = 0; k < 8; ++k, from += from_step) __builtin_memcpy(&e[k], from, B);
-    TTENSOR_UNROLL for (int k = 0; k < 8; ++k, to += to_step) __builtin_memcpy(to, &e[k], B);
-  }
-  for (; n > 0; --n, to += to_step, from += from_step) std::memcpy(to, from, B);
-}
-TTENSOR_NOINLINE inline void copy_elements(int bytes, char* to, index_t to_step, const char* from, index_t from_step, index_t n) {
-  if (to_step == bytes && from_step == bytes) return void(std::memcpy(to, from, static_cast<std::size_t>(n * bytes)));
-  switch (bytes) {
-    case 1: return copy_strided<1>(to, to_step, from, from_step, n);
-    case 2: return copy_strided<2>(to, to_step, from, from_step, n);
-    case 4: return copy_strided<4>(to, to_step, from, from_step, n);
-    case 8: return copy_strided<8>(to, to_step, from, from_step, n);
-    case 16: return copy_strided<16>(to, to_step, from, from_step, n);
-    default:
-      for (index_t i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, static_cast<std::size_t>(bytes));
-  }
-}
 /// A copy of an array that is not empty, row-major. Strides in elements.
 TTENSOR_NOINLINE inline void copy_array(int bytes, char* to, const char* from, const index_t* extent, const index_t* stride, int rank) {
   index_t i[max_rank]{};
@@ -235,9 +187,9 @@ class walker {
   bool turn(nest& s) const {
     if (!rows_kernel_) return turn_short_rows(s, 32);
     if (accumulates_) return turn_short_sums(s);
-    return turn_short_rows(s, s.lanes < 12 && repeats(s) ? 12 : s.lanes);
+    return turn_short_rows(s, repeats(s) && s.lanes < 12 ? 12 : s.lanes);
   }
-  /// Whether an input is repeated along the rows: every row then begins in a buffer.
+  /// Whether an input is repeated along the rows: every row then begins in a buffer, which costs what 12 elements do.
   static bool repeats(const nest& s) {
     const int in = s.rank - 1;
     bool yes = false;
@@ -302,7 +254,6 @@ class walker {
   }
   index_t step(int p) const { return s_.plane[p].stride[s_.rank - 1] == 0 ? 0 : index_t(s_.lanes) * s_.plane[p].bytes; }
 
-  bool single_ = false;  // no plane is transposed: tiles of one row, which stay in the first cache
   void call(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if (rows_kernel_) rows_kernel_(c, n, down, rows);
     else (this->*each_)(c, n, down, rows);
@@ -320,7 +271,7 @@ class walker {
         const int bytes = s_.plane[p].bytes * s_.lanes;
         if (room + bytes > repeated + sizeof repeated)
           raise<type_error>("[run] too many broadcast operands in one statement; split it [TT-T09]");
-        nest_detail::copy_elements(s_.plane[p].bytes, room, s_.plane[p].bytes, k[p].ptr, 0, s_.lanes);
+        copy_elements(s_.plane[p].bytes, room, s_.plane[p].bytes, k[p].ptr, 0, s_.lanes);
         k[p].ptr = room;
         room += bytes;
       }
@@ -329,7 +280,7 @@ class walker {
   }
 
   // The two inner axes in tiles: strided inputs are gathered (outputs too where the kernel reads them), strided outputs
-  // scattered. The tiles' heights are multiples of every row group that a kernel may form.
+  // scattered. Heights of tiles are multiples of every row group that a kernel may form, or 1 (single_).
   void tiles(index_t width, index_t height, index_t across) {
     const index_t rows = single_ ? 1 : height < this->rows() ? height : this->rows();
     const std::size_t need = tile_bytes(rows, across);
@@ -359,7 +310,7 @@ class walker {
         if (down_[p] == b) {
           transpose_copy(q.bytes, buf, w * b, k[p].ptr, right, h, w);
         } else {
-          for (index_t y = 0; y < own; ++y) nest_detail::copy_elements(q.bytes, buf + y * w * b, b, k[p].ptr + y * down_[p], right, w);
+          for (index_t y = 0; y < own; ++y) copy_elements(q.bytes, buf + y * w * b, b, k[p].ptr + y * down_[p], right, w);
         }
       }
       k[p].ptr = buf;
@@ -373,7 +324,7 @@ class walker {
       char* to = c_[p].ptr + i * down_[p] + j * right;
       const index_t own = own_rows(p, h);
       if (down_[p] == b && transpose_back(q.bytes, to, right, k[p].ptr, w * b, own, w)) continue;
-      for (index_t y = 0; y < own; ++y) nest_detail::copy_elements(q.bytes, to + y * down_[p], right, k[p].ptr + y * w * b, b, w);
+      for (index_t y = 0; y < own; ++y) copy_elements(q.bytes, to + y * down_[p], right, k[p].ptr + y * w * b, b, w);
     }
   }
   /// Rows of plane p in a tile of h rows: one where it stands still from row to row. Copies of a sum would each lose what the others add.
@@ -383,6 +334,7 @@ class walker {
   kernel kernel_ = nullptr;
   void (walker::*each_)(const cursor*, index_t, const index_t*, index_t) = nullptr;  // so that who has no such kernel does not compile its calls
   bool accumulates_;
+  bool single_ = false;  // tiles of one long row, which stay in the first cache: no plane is transposed, nothing is summed
   cursor c_[max_planes];
   index_t down_[max_planes];
   int same_[max_planes];

@@ -1,8 +1,7 @@
 // Copying a transposed block: whole registers are read, transposed among themselves and written.
 #pragma once
-#include <cstring>
-#include "../base/meta.hpp"
 #include "../num/simd.hpp"
+#include "copy_elements.hpp"
 
 #if defined(TTENSOR_BODY)
 TTENSOR_BEGIN
@@ -42,7 +41,6 @@ TTENSOR_NOINLINE bool exchange_few(Row* row, index_t next_row, Column* column, i
   else return false;
   return true;
 }
-struct sixteen { char bytes[16]; };
 /// to(y, x) = from(x, y): columns of `from` (h elements of Bytes, contiguous) become rows of `to`. Column by column: rows of a power of
 /// two bytes meet in the cache, so a line of `from` may not be there when it is read again later.
 template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const char* from, index_t from_column, index_t h, index_t w) {
@@ -51,7 +49,7 @@ template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const ch
   if (exchange_few<U, false>(to, to_row, from, from_column, h, w)) return;
   index_t x = 0;
 #if TTENSOR_HAS_REGISTERS
-  if constexpr (W > 1 && std::is_integral_v<U>) {
+  if constexpr (W > 1) {
     typedef U V __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
     for (; x + W <= w; x += W) {
       index_t y = 0;
@@ -76,12 +74,7 @@ template <class U> TTENSOR_NOINLINE void copy(char* to, index_t to_row, const ch
 inline void transpose_copy(int bytes, char* to, index_t to_row, const char* from, index_t from_column, index_t h, index_t w) {
   if (bytes == 4) return transpose_detail::copy<std::uint32_t>(to, to_row, from, from_column, h, w);
   if (bytes == 8) return transpose_detail::copy<std::uint64_t>(to, to_row, from, from_column, h, w);
-  if (bytes == 1) return transpose_detail::copy<std::uint8_t>(to, to_row, from, from_column, h, w);
-  if (bytes == 2) return transpose_detail::copy<std::uint16_t>(to, to_row, from, from_column, h, w);
-  if (bytes == 16) return transpose_detail::copy<transpose_detail::sixteen>(to, to_row, from, from_column, h, w);
-  for (index_t x = 0; x < w; ++x)
-    for (index_t y = 0; y < h; ++y)
-      std::memcpy(to + y * to_row + x * bytes, from + x * from_column + y * bytes, static_cast<std::size_t>(bytes));
+  for (index_t x = 0; x < w; ++x) copy_elements(bytes, to + x * bytes, to_row, from + x * from_column, bytes, h);
 }
 
 /// to(x, y) = from(y, x): rows become columns of h elements. False where that is not worth a loop of its own.

@@ -99,16 +99,19 @@ inline constexpr index_t most_elements = std::numeric_limits<index_t>::max() / 2
 /// In 64 bits, which wrap: a double does not hold them. The stop and the step are integers of any types.
 template <class T, class Stop, class Step> tensor<T, 1> count_to(T start, Stop stop, Step step) {
   const auto bits = [](auto x) { return static_cast<std::uint64_t>(x); };
-  const auto beyond = [&] { bounds::unfit("arange", "stop " + std::to_string(stop), "is beyond the element type; choose a wider one"); };
   if (step == 0) no_step();
   const bool up = step > 0;
-  if (std::cmp_less(+start, 0) && std::cmp_greater(stop, std::numeric_limits<std::int64_t>::max())) beyond();
-  const bool any = up ? std::cmp_less(+start, stop) : std::cmp_greater(+start, stop);
-  const std::uint64_t span = !any ? 0 : up ? bits(stop) - bits(start) : bits(start) - bits(stop);
-  const std::uint64_t each = up ? bits(step) : 0 - bits(step);
-  const std::uint64_t count = span / each + (span % each != 0);
-  const std::uint64_t room = up ? bits(std::numeric_limits<T>::max()) - bits(start) : bits(start) - bits(std::numeric_limits<T>::min());
-  if (count > 0 && (count - 1) * each > room) beyond();
+  std::uint64_t count = 0;
+  if (up ? std::cmp_less(+start, stop) : std::cmp_greater(+start, stop)) {
+    constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+    const std::uint64_t each = up ? bits(step) : 0 - bits(step);
+    const bool far = up ? std::cmp_greater(stop, +most) : std::cmp_less(stop, +least);
+    const std::uint64_t edge = far ? bits(up ? most : least) : up ? bits(stop) - 1 : bits(stop) + 1;  // the last T before the stop
+    const std::uint64_t room = up ? edge - bits(start) : bits(start) - edge, rest = room % each;
+    const std::uint64_t behind = !far ? 0 : up ? bits(stop) - edge : edge - bits(stop);  // from there to the stop
+    count = room / each + 1;
+    if (behind > each - rest) bounds::unreached("arange", "stop " + std::to_string(stop));
+  }
   tensor<T, 1> t = uninitialized<T>(count > bits(most_elements) ? most_elements : static_cast<index_t>(count));
   T* p = t.data();
   for (std::uint64_t i = 0; i < count; ++i) p[i] = static_cast<T>(bits(start) + i * bits(step));
@@ -116,7 +119,7 @@ template <class T, class Stop, class Step> tensor<T, 1> count_to(T start, Stop s
 }
 }  // namespace factory_detail
 /// start, start + step, ... below stop; an empty tensor when there is none.
-/// Throws    domain_error [TT-D01, TT-D15, TT-D16]: a step of 0, bounds that are no numbers, integers that T does not reach
+/// Throws    domain_error [TT-D01, TT-D15, TT-D16]: a step of 0, floating bounds that are no numbers, integers that T does not reach
 template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
   static_assert(!std::is_same_v<T, bool> && !is_complex_v<T>, "ttensor: arange<T> counts in integers or real numbers; convert what it gives, to<T>(arange<double>(n))");
   if constexpr (is_integer_v<T>) {
@@ -139,17 +142,17 @@ template <class T> tensor<T, 1> arange(T start, T stop, T step = T(1)) {
 }
 template <class T> tensor<T, 1> arange(T stop) { return arange<T>(T(0), stop); }
 /// Integers between bounds of other types, which are not cut to T: arange<std::uint8_t>(256) has 256 elements.
-template <class T, cpp_number A, cpp_number B, cpp_number C = A>
+template <class T, bounds::bound A, bounds::bound B, bounds::bound C = int>
 requires(is_integer_v<T> && !(std::is_same_v<A, T> && std::is_same_v<B, T> && std::is_same_v<C, T>))
-tensor<T, 1> arange(A start, B stop, C step = C(1)) {
+tensor<T, 1> arange(const A& start, const B& stop, const C& step = C(1)) {
   const auto by = bounds::whole("arange", step);
-  const auto to = [&] {
-    if constexpr (std::is_integral_v<B>) return +stop;
-    else return bounds::whole("arange", by > 0 ? std::ceil(stop) : std::floor(stop));
-  }();
+  const auto to = [&](const auto v) {
+    if constexpr (std::is_integral_v<decltype(+v)>) return +v;
+    else return bounds::whole("arange", by > 0 ? std::ceil(v) : std::floor(v));
+  }(bounds::number_of(stop));
   return factory_detail::count_to(bounds::exactly<T>("arange", start), to, by);
 }
-template <class T, cpp_number B> requires(is_integer_v<T> && !std::is_same_v<B, T>) tensor<T, 1> arange(B stop) {
+template <class T, bounds::bound B> requires(is_integer_v<T> && !std::is_same_v<B, T>) tensor<T, 1> arange(const B& stop) {
   return arange<T>(T(0), stop, T(1));
 }
 namespace factory_detail {
@@ -205,7 +208,10 @@ template <class T> tensor<T, 1> between(T a, T b, index_t n) {
 template <class T = void, class A, class B> auto linspace(const A& a, const B& b, index_t n) {
   using C = promote_t<scalar_t<A>, scalar_t<B>>;
   using Y = std::conditional_t<std::is_void_v<T>, std::conditional_t<is_integer_v<C>, double, C>, T>;
-  if constexpr (is_integer_v<Y> && !is_integer_v<C>) return tensor<Y, 1>(to<Y>(floor(linspace<C>(a, b, n))));
+  if constexpr (is_integer_v<Y> && !is_integer_v<C>) {
+    for (const C end : {static_cast<C>(a), static_cast<C>(b)}) static_cast<void>(bounds::exactly<Y>("linspace", std::floor(static_cast<double>(end))));
+    return tensor<Y, 1>(to<Y>(floor(linspace<C>(a, b, n))));
+  }
   else if constexpr (is_integer_v<Y>)
     return factory_detail::between<Y>(bounds::exactly<Y>("linspace", a), bounds::exactly<Y>("linspace", b), n);
   else return factory_detail::between<Y>(static_cast<Y>(a), static_cast<Y>(b), n);

@@ -138,15 +138,12 @@ template <class T, class L> auto normal(const basic_rng<L>& key) {
   const auto one = normal<T>(key, dims<1>{{1}});
   return one(0);
 }
-/// Uniform integers in [low, high), bounds of any integer types: integers<std::uint8_t>(key, {n}, 0, 256) are all of them.
+/// Uniform integers in [low, high), bounds are whole numbers of any type: integers<std::uint8_t>(key, {n}, 0, 256) are all of them.
 /// Throws    domain_error [TT-D03, TT-D16]: an empty range, bounds that T does not reach
-template <class T, int R, class L, class A, class B> auto integers(const basic_rng<L>& key, const dims<R>& e, const A& low, const B& high) {
+template <class T, int R, class L, class A, bounds::bound B> auto integers(const basic_rng<L>& key, const dims<R>& e, const A& low, const B& high) {
   static_assert(is_integer_v<T>, "ttensor: integers<T> needs an integer T");
   const T first = bounds::exactly<T>("integers", low);
-  const auto beyond = [&] {
-    if constexpr (cpp_number<B>) return bounds::whole("integers", high);
-    else return +static_cast<T>(high);
-  }();
+  const auto beyond = bounds::whole("integers", high);
   if (!std::cmp_less(+first, beyond))
     raise<domain_error>("[integers] empty range [" + std::to_string(first) + ", " + std::to_string(beyond) +
                         "); give low < high [TT-D03]");
@@ -159,7 +156,7 @@ template <class T, int R, class L, class A, class B> auto integers(const basic_r
     }
   });
 }
-template <class T, std::size_t R, class L, class A, class B>
+template <class T, std::size_t R, class L, class A, bounds::bound B>
 auto integers(const basic_rng<L>& key, const index_t (&n)[R], const A& low, const B& high) {
   return integers<T>(key, shape::listed(n), low, high);
 }

@@ -198,7 +198,7 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
   }
 };
 /// f with its own reverse derivative: fwd(x...) -> pair{y, saved}; bwd(saved, ct) -> gradient, a tuple when there are several
-/// arguments (of keys and integers anything). Forward mode of it does not compile; forward mode over its reverse mode differentiates fwd and bwd. Results under a vmap: as of custom_jvp.
+/// arguments (of keys, of a number or an array of integers anything, of containers of integers as many numbers). Forward mode of it does not compile; forward mode over its reverse mode differentiates fwd and bwd. Results under a vmap: as of custom_jvp.
 template <class F, class Fwd, class Bwd> auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
   return custom_vjp_function<F, Fwd, Bwd>{static_cast<F&&>(f), static_cast<Fwd&&>(fwd), static_cast<Bwd&&>(bwd)};
 }

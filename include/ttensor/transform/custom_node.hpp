@@ -188,7 +188,7 @@ template <class C, class Pull, class Y, class... A> struct node final : tape_nod
         if constexpr (tuple_like<Gradients>) return std::tuple_size_v<Gradients> == sizeof...(A);
         else return false;
       }();
-      static_assert(fits, "ttensor: a custom rule returns a tuple with one gradient for each argument (of a key or an integer anything, 0)");
+      static_assert(fits, "ttensor: a custom rule returns a tuple with one gradient for each argument (of a key and of integers anything, 0)");
       if constexpr (fits)
         [&]<std::size_t... I>(std::index_sequence<I...>) {
           (tree::for_each(give_gradient<C>{t, examples}, std::get<I>(args), std::get<I>(g)), ...);
