@@ -209,12 +209,14 @@ template <class T = void, class A, class B> auto linspace(const A& a, const B& b
   using C = promote_t<scalar_t<A>, scalar_t<B>>;
   using Y = std::conditional_t<std::is_void_v<T>, std::conditional_t<is_integer_v<C>, double, C>, T>;
   if constexpr (is_integer_v<Y> && !is_integer_v<C>) {
-    for (const C end : {static_cast<C>(a), static_cast<C>(b)}) static_cast<void>(bounds::exactly<Y>("linspace", std::floor(static_cast<double>(end))));
+    for (const C bound : {static_cast<C>(a), static_cast<C>(b)})
+      static_cast<void>(bounds::exactly<Y>("linspace", std::floor(static_cast<double>(bound))));
     return tensor<Y, 1>(to<Y>(floor(linspace<C>(a, b, n))));
-  }
-  else if constexpr (is_integer_v<Y>)
+  } else if constexpr (is_integer_v<Y>) {
     return factory_detail::between<Y>(bounds::exactly<Y>("linspace", a), bounds::exactly<Y>("linspace", b), n);
-  else return factory_detail::between<Y>(static_cast<Y>(a), static_cast<Y>(b), n);
+  } else {
+    return factory_detail::between<Y>(static_cast<Y>(a), static_cast<Y>(b), n);
+  }
 }
 /// Ones on the diagonal of n rows and m columns, else zeros.
 template <class T> tensor<T, 2> eye(index_t n, index_t m) {
