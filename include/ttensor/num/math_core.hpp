@@ -212,13 +212,18 @@ TTENSOR_MATH_EXTREMUM(maximum, >, &, double, std::int64_t)
 TTENSOR_MATH_EXTREMUM(minimum, <, |, float, std::int32_t)
 TTENSOR_MATH_EXTREMUM(minimum, <, |, double, std::int64_t)
 #undef TTENSOR_MATH_EXTREMUM
+/// Integers in an array, whose lanes a plain loop compares best. (Masks are packs of another kind.)
+template <class T, int N> constexpr bool integers_in_array() {
+  if constexpr (std::numeric_limits<T>::is_integer && !__is_same(T, bool)) return !pack<T, N>::registers;
+  else return false;
+}
 #define TTENSOR_MATH_EXTREMUM(name, op, zeros)                                                \
   template <detail::open_number T> TTENSOR_INLINE T name(const T& a, const T& b) { return a op b || a != a ? a : b; } \
   template <class T, int N> TTENSOR_INLINE pack<T, N> name(pack<T, N> a, pack<T, N> b) {      \
     if constexpr (__is_same(T, float) || __is_same(T, double)) {                              \
       const pack<T, N> same = detail::from_bits(detail::to_bits(a) zeros detail::to_bits(b)); \
       return select(a == b, same, select((a op b) | (a != a), a, b));                         \
-    } else if constexpr (std::numeric_limits<T>::is_integer && !pack<T, N>::registers) {      \
+    } else if constexpr (integers_in_array<T, N>()) {                                         \
       TTENSOR_UNROLL for (int i = 0; i < N; ++i) a.r[i] = a.r[i] op b.r[i] ? a.r[i] : b.r[i]; \
       return a;                                                                               \
     } else {                                                                                  \
