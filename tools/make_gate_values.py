@@ -467,8 +467,8 @@ def table_text():
         for k, point in enumerate(points):
             which = f"{name}:{k}"
             SEQUENCES[which] = (f"x of {name}", [rounded(t) for t in point + points[k - 1]])
-            arrays = [s + "V" for s in strings(2)] if k == 0 else []
-            lines += [sequence_lines([which])[0].split("\n")[1]] + value_lines([(which, name, (), elementwise(body))], 2, lambda n: n, [s for s in arrays if len(s) == 3])
+            arrays = [s + "V" for s in strings(2) if len(s) == 2] if k == 0 else []
+            lines += [sequence_lines([which])[0].split("\n")[1]] + value_lines([(which, name, (), elementwise(body))], 2, lambda n: n, arrays)
     return HEADER.replace("fixed sequences", "x of a point; w and v are those of op_values.txt") + "# seq <operator> 4 p q r s: its operands are x, p + q x, r + s x; seq, body and value <operator>:<point> follow\n" + \
         "\n".join(lines) + "\n"
 

@@ -4,6 +4,7 @@
 //   gate::check_table<tt::all_unary>(gate::scalars<tt::all_unary>(gate::all_two{}));
 #pragma once
 #include <array>
+#include <limits>
 
 #include "body_gate.hpp"
 #include "../../examples/leaky_relu/leaky_relu.hpp"
@@ -13,6 +14,7 @@ template <class... A, class... B> tt::type_list<A..., B...> joined(tt::type_list
 using extra = tt::type_list<tt::cast_op<double>, mine::leaky_relu_op>;  // the last from an example: it has the values of the library's
 using all_other = decltype(joined(joined(joined(tt::all_ternary{}, tt::all_logical{}), tt::all_bitwise{}), extra{}));
 
+inline constexpr int all_points = std::numeric_limits<int>::max();
 /// What the body reads: the position of the operator in its list, and p + q x, r + s x of its operands.
 struct choice {
   int op = 0;
@@ -74,7 +76,7 @@ template <class List, class Strings> std::vector<compiled> arrays(Strings s) {
 }
 
 /// What disagrees with the stored values for one operator, as text; empty: nothing. Every point of the operator is tried, or the first ones.
-inline std::string disagreements(int op, const char* name, const std::vector<compiled>& programs, int points = 1000) {
+inline std::string disagreements(int op, const char* name, const std::vector<compiled>& programs, int points = all_points) {
   const auto& t = table_values();
   if (!t.has(std::string(name) + ":0")) return std::string(name) + " has no values: add it to tools/gate_table.py";
   const auto& o = t.sequence(name);
@@ -86,7 +88,7 @@ inline std::string disagreements(int op, const char* name, const std::vector<com
 template <class... Op> std::vector<const char*> names(tt::type_list<Op...>) { return {unseeded<Op>::type::name...}; }
 
 /// Every operator of a list under every composition.
-template <class List> void check_table(const std::vector<compiled>& programs, int points = 1000) {
+template <class List> void check_table(const std::vector<compiled>& programs, int points = all_points) {
   int k = 0;
   for (const char* name : names(List{})) CHECK(disagreements(k++, name, programs, points) == "");
 }

@@ -73,7 +73,7 @@ template <class X> TTENSOR_NOINLINE void add_to(store<X>& to, const region& at, 
     adjoint_slot<X> a, b;
     a.adjoint = static_cast<store<X>&&>(to);
     b.adjoint = from;
-    a.adjoint.cells([](auto& c) { static_cast<void>(c.writable()); });
+    own_memory(a.adjoint);
     adjoint_plane p[planes_v<X>], q[planes_v<X>];
     a.planes(p);
     b.planes(q);

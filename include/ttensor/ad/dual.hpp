@@ -198,7 +198,7 @@ template <class T, int N> class store<dual<T, N>> {
   }
   void set(index_t i, const S& x) {
     TTENSOR_DUAL_CALL(auto c = call(); level_calls::write(c, x.call); tell(c);)
-    cells([](auto& plane) { static_cast<void>(plane.writable()); });  // of all planes first, as memory may fail
+    own_memory(*this);  // of all planes first, as memory may fail
     value_.set(i, x.value);
     for (int k = 0; k < N; ++k) tangent_[k].set(i, x.tangent_at(k));
   }

@@ -217,7 +217,7 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
   template <int R> static void write(store<S>& out, const layout_map<R>& m, store<S> y) {
     out.require_batch(y.batch());
     y.require_batch(out.batch());
-    out.cells([](auto& c) { static_cast<void>(c.writable()); });  // memory that fails here leaves value and derivative as they are
+    own_memory(out);  // memory that fails here leaves value and derivative as they are
     const auto whole = layout_map<R>::row_major(m.extent);
     ad::each_pair(
         out, m, y, whole,

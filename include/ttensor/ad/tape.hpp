@@ -64,7 +64,7 @@ template <class X> struct adjoint_slot final : slot_base {
   }
   TTENSOR_NOINLINE void make_fresh(const index_t* batch) override { set(store<X>::make(size, extents(batch))); }
   TTENSOR_NOINLINE void make_open(const index_t* batch) override {
-    open(extents(batch)).cells([](auto& c) { static_cast<void>(c.writable()); });
+    own_memory(open(extents(batch)));
   }
   TTENSOR_NOINLINE void drop() override {
     live = false;

@@ -337,7 +337,7 @@ template <class T> class store<var<T>> {
   };
   void write(index_t i, S&& v) {
     const bool active = v.active() && v.serial() > tapes::silent;
-    cell_->value.cells([](auto& c) { static_cast<void>(c.writable()); });  // first, as memory may fail
+    own_memory(cell_->value);  // first, as memory may fail
     if (active || cell_->slot) {
       const std::uint64_t serial = active ? v.serial() : cell_->slot->tape_serial;
       own_slot(serial);

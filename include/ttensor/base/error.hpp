@@ -49,7 +49,7 @@ TTENSOR_BODY message& message::operator+=(char c) {
 TTENSOR_BODY void message::append(const char* s) noexcept {
   const std::size_t more = std::strlen(s);
   if (more == 0) return;
-  const std::size_t size = text_ ? std::strlen(text_) : 0;
+  const std::size_t size = std::strlen(c_str());
   char* p = static_cast<char*>(std::malloc(size + more + 1));
   if (!p) return;
   if (size) std::memcpy(p, text_, size);

@@ -46,20 +46,19 @@ struct plane_roles {
   unsigned char next[plane_mask::most];
 };
 /// The bookkeeping of one run, compiled once. `p`, `step`: of the loop. Buffers of the kernel: `sums` and `wide` have 16 bytes a lane for
-/// each adjoint plane, `room` a pack for every plane, `apart` apart_planes::packs for apart_planes::most planes.
+/// each adjoint plane, `room` a pack for every plane, `apart` and `pending` apart_planes::packs for apart_planes::most planes.
 struct back_run {
   const back_facts& f;
   const cursor* c;
   char** p;
   index_t* step;
-  char *sums, *wide, *room, *apart;  // apart: or null
+  char *sums, *wide, *room, *apart, *pending;  // the last two: or null
   plane_roles& roles;
   plane_mask fresh = {};    // adjoint planes that are stored and not added to
   int shifted = 0, shifted_plane[apart_planes::most] = {};
   // Sums over the whole run whose packs are stored one behind the other and added at the next carry, in the same order: to add each to one pack in memory
   // waits for the store before it. Where there is room, which a run of few packs does not have: it would only copy them.
   int pendings = 0, pending_plane[apart_planes::most] = {};
-  char* pending = nullptr;
   index_t most = 0;         // packs from one carry to the next, or 0: no carry
 
   char* pack_of(char* of, int k) const { return of + (k - f.targets) * f.lanes * 16; }
@@ -270,8 +269,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     kept_planes kept;
     alignas(64) char pending[(target_planes < apart_planes::most ? target_planes : apart_planes::most) * apart_planes::packs * N * 16 + 1];
     __asm__("" : "=m"(kept));  // g++ cannot know that only what was kept is read, and warns
-    back_run r{facts, c, p, step, partial, wide, room, shifts ? apart : nullptr, roles};
-    r.pending = n >= 32 * N ? pending : nullptr;
+    back_run r{facts, c, p, step, partial, wide, room, shifts ? apart : nullptr, n >= 32 * N ? pending : nullptr, roles};
     r.open();
     const auto u = leaves::template load_uniforms<table, Prog>(c);
     const index_t packs = n / N, tail = n % N, most = r.most ? r.most : packs;

@@ -56,7 +56,7 @@ template <class T> struct gather_each {
   TTENSOR_INLINE void operator()(index_t x, index_t y, index_t n, index_t fs, index_t ds) const {
     if (std::is_trivially_copyable_v<T> && fs == 1 && ds == 1 && n * index_t(sizeof(T)) >= 64)
       return void(__builtin_memcpy(static_cast<void*>(flat + x), deep + y, static_cast<std::size_t>(n) * sizeof(T)));
-    for (index_t q = 0; q < n; ++q) flat[x + q * fs] = deep[y + q * ds];
+    for (index_t q = 0; q < n; ++q) one(x + q * fs, y + q * ds);
   }
 };
 template <class T> struct gather_add_each {

@@ -92,10 +92,10 @@ template <class T> void substitute_absorbing(bool lower, index_t n, index_t m, c
   }
 }
 
-/// The lower triangle of the symmetric part of a (n, n), into rows of n.
-template <class T> void lower_symmetric(index_t n, const T* a, index_t a_row, index_t a_col, T* y) {
+/// (a + a') / 2 of a (n, n), into rows of n.
+template <class T> void symmetric_part(index_t n, const T* a, index_t a_row, index_t a_col, T* y) {
   for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j <= i; ++j) y[i * n + j] = (a[i * a_row + j * a_col] + a[j * a_row + i * a_col]) * T(0.5);
+    for (index_t j = 0; j <= i; ++j) y[i * n + j] = y[j * n + i] = (a[i * a_row + j * a_col] + a[j * a_row + i * a_col]) * T(0.5);
 }
 /// Overwrites the symmetric matrix in l (n, n) with its lower Cholesky factor, zeros above. Returns the row whose pivot (which
 /// it then holds on the diagonal) is not positive, or -1. Reads the lower triangle.

@@ -111,15 +111,13 @@ struct cholesky_op {
       return to<T>(primal(wide.as_leaf()));
     } else {
       const index_t n = a.map.extent[R - 1];
-      const bool small = n <= 16;  // rows too short for a statement: their lower triangle here
-      tensor<T, R> y = small ? uninitialized<T>(a.map.extent) : tensor<T, R>(symmetric(a));
+      tensor<T, R> y = uninitialized<T>(a.map.extent);
       const index_t count = n ? y.size() / (n * n) : 0;
       T* to = count ? y.data() : nullptr;
       ++counts.loops;
       for (index_t i = 0; i < count; ++i) {
-        if (small)
-          run::lower_symmetric(n, a.data.base + linalg_detail::matrix_offset(a.map, a.map.extent, i), a.map.stride[R - 2],
-                               a.map.stride[R - 1], to + i * n * n);
+        run::symmetric_part(n, a.data.base + linalg_detail::matrix_offset(a.map, a.map.extent, i), a.map.stride[R - 2],
+                            a.map.stride[R - 1], to + i * n * n);
         const index_t bad = run::factor_cholesky(n, to + i * n * n, n);
         if (TTENSOR_UNLIKELY(bad >= 0))
           raise<domain_error>("[cholesky] not positive definite: pivot " + std::to_string(bad) +

@@ -38,7 +38,7 @@ template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const 
       overlap |= held > 0;
     }
   });
-  if (detach) out.cells([](auto& cell) { static_cast<void>(cell.writable()); });  // leaves keep the old block
+  if (detach) own_memory(out);  // leaves keep the old block
   int k = 0;
   out.planes([&]<class T, int B>(std::type_identity<T>, T* p, const dims<B>&, const dims<B>& bs, mem::block*) {
     dims<F> stride{};

@@ -159,4 +159,9 @@ template <class T> requires(depth_v<T> == 0) class store<T> {
   bool read_by_copy_ = false;
 };
 
+/// Every plane of a store in memory that no value shares, with its contents: what may fail, done before anything is changed.
+template <class Store> TTENSOR_INLINE void own_memory(Store& s) {
+  s.cells([](auto& plane) { static_cast<void>(plane.writable()); });
+}
+
 TTENSOR_END
