@@ -82,6 +82,36 @@ void long_rows(index_t n) {
         o[0] = s;
       });
 }
+void small_integers(index_t n) {
+  const bytes u = tt::integers<std::uint8_t>(tt::rng(3), {1, n}, 0, 255), v = tt::integers<std::uint8_t>(tt::rng(4), {1, n}, 0, 255);
+  const tt::tensor<bool, 2> m = u < v;
+  row("Q15 u + v/uint8/100000", bytes(1, n), [=](bytes& o) { o = u + v; }, [=](std::uint8_t* o) {
+    for (index_t i = 0; i < n; ++i) o[i] = static_cast<std::uint8_t>(u.data()[i] + v.data()[i]);
+  });
+  row("Q16 where(mask, u, v)/uint8/100000", bytes(1, n), [=](bytes& o) { o = where(m, u, v); }, [=](std::uint8_t* o) {
+    for (index_t i = 0; i < n; ++i) o[i] = m.data()[i] ? u.data()[i] : v.data()[i];
+  });
+  row("Q17 to<uint8>(mask)/bool/100000", bytes(1, n), [=](bytes& o) { o = tt::to<std::uint8_t>(m); }, [=](std::uint8_t* o) {
+    for (index_t i = 0; i < n; ++i) o[i] = m.data()[i];
+  });
+}
+void turned(index_t n) {
+  const tt::tensor<double, 3> c = tt::uniform<double>(tt::rng(5), {n, n, n});
+  const auto back = tt::permute(c, {2, 1, 0});
+  row("Q18 sum(permute(c, {2, 1, 0}), 1)/double/" + std::to_string(n), mat(n, n), [=](mat& o) { o = sum(back, 1); }, [=](double* o) {
+    for (index_t i = 0; i < n * n; ++i) o[i] = 0;
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < n; ++j)
+        for (index_t k = 0; k < n; ++k) o[k * n + i] += c.data()[(i * n + j) * n + k];
+  });
+  const index_t w = 8 * n;
+  const mat x = tt::uniform<double>(tt::rng(6), {w, w});
+  row("Q19 grad of sum(square(x + transpose(x)))/double/" + std::to_string(w), mat(w, w),
+      [=](mat& o) { o = tt::grad([](const auto& q) { return sum(square(q + transpose(q))); })(x); }, [=](double* o) {
+        for (index_t i = 0; i < w; ++i)
+          for (index_t j = 0; j < w; ++j) o[i * w + j] = 4 * (x.data()[i * w + j] + x.data()[j * w + i]);
+      });
+}
 void copies(index_t n) {
   using Z = std::complex<double>;
   bytes u(n, n);
@@ -125,6 +155,8 @@ int main(int argc, char** argv) {
   short_rows(100000);
   long_rows(100000);
   copies(1000);
+  small_integers(100000);
+  turned(128);
   factors();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

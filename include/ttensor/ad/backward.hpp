@@ -81,6 +81,13 @@ template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t*
   T* to = reinterpret_cast<T*>(bytes);
   const T* from = reinterpret_cast<const T*>(values);
   const index_t n = rank > 0 ? extent[0] : 1, s = rank > 0 ? stride[0] : 0, f = rank > 0 ? step[0] : 0;
+  if (rank == 2 && extent[1] > 64 && (stride[1] == 1) != (step[1] == 1) && (s == 1 || f == 1)) {  // transposed: as many columns as stay in the cache
+    for (index_t j = 0; j < extent[1]; j += 8) {
+      const index_t part[2] = {n, extent[1] - j < 8 ? extent[1] - j : 8};
+      add_strided<T>(reinterpret_cast<char*>(to + j * stride[1]), stride, reinterpret_cast<const char*>(from + j * step[1]), step, part, 2);
+    }
+    return;
+  }
   if (rank > 1)
     for (index_t i = 0; i < n; ++i)
       add_strided<T>(reinterpret_cast<char*>(to + i * s), stride + 1, reinterpret_cast<const char*>(from + i * f),

@@ -66,7 +66,7 @@ template <class... C> constexpr int lanes_of() {
 /// What a kernel that runs rows needs to know of a plane at run time.
 struct plane_facts {
   int bytes;
-  bool uniform, output;
+  bool uniform, output, leads = false;  // leads: the first plane of its array, the values
 };
 /// Cursor bookkeeping of a kernel over a list of core scalars.
 template <class... C> struct plane_table {
@@ -82,7 +82,7 @@ template <class... C> struct plane_table {
     const auto width = bytes();
     int at = 0, entry = 0;
     auto add = [&](int planes, bool uniform) {
-      for (int k = 0; k < planes; ++k, ++at) f[at] = {width[at], uniform, entry == 0};
+      for (int k = 0; k < planes; ++k, ++at) f[at] = {width[at], uniform, entry == 0, k == 0};
       ++entry;
     };
     (add(core_io<C, 1>::planes, is_uniform_v<C>), ...);

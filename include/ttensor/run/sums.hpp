@@ -13,6 +13,10 @@ void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
 /// What run_nest_sum_of_rows does with the nest.
 nest_plan plan_nest_sum(nest& s, rows_kernel k, const accumulation& a);
 
+/// Puts the axes of a reduction, but for the first `batch` ones, in the order in which its inputs lie in memory, outermost first, where they agree. Only strides of the
+/// values count, and only against each other: the order of an element's additions is the same beside tangents and in a batch of any size.
+void follow_inputs(nest& s, const plane_facts* facts, int batch);
+
 #if defined(TTENSOR_BODY)
 class sum_driver : driver {
  public:
@@ -227,23 +231,42 @@ class sum_driver : driver {
   index_t leaf_[max_rank];
 };
 
+TTENSOR_BODY void follow_inputs(nest& s, const plane_facts* facts, int batch) {
+  auto inside = [&](int d) {  // whether axis d - 1 lies inside axis d
+    bool yes = false, no = false;
+    for (int p = 0; p < s.planes; ++p) {
+      const index_t a = std::abs(s.plane[p].stride[d - 1]), b = std::abs(s.plane[p].stride[d]);
+      if (s.plane[p].how != access::input || !facts[p].leads || a == 0 || b == 0) continue;
+      yes = yes || a < b;
+      no = no || a > b;
+    }
+    return yes && !no;
+  };
+  for (int i = batch + 1; i < s.rank; ++i)
+    for (int d = i; d > batch && inside(d); --d) {
+      std::swap(s.extent[d - 1], s.extent[d]);
+      for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[d - 1], s.plane[p].stride[d]);
+    }
+}
 TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
 TTENSOR_BODY void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
 TTENSOR_BODY nest_plan plan_nest_sum(nest& s, rows_kernel k, const accumulation& a) { return sum_driver(s, k, a).planned(); }
 #endif
 
 /// A reduction made ready to run: through the planner, into the outputs that were set; after align().
-template <int F> TTENSOR_NOINLINE void sum_planned(statement_planes<F>& st, const accumulation& a) {
+template <int F> TTENSOR_NOINLINE void sum_planned(statement_planes<F>& st, const accumulation& a, int batch) {
   if constexpr (F == 1 && !has_threads) {
     run_line_sum_of_rows(st.plane, st.type.planes, st.type.lanes, st.type.kernel, st.extent[0], a);
   } else {
     nest s = st.loops();
+    follow_inputs(s, st.type.facts, batch);
     run_nest_sum_of_rows(s, st.type.kernel, a);
   }
 }
 /// What sum_planned does.
 template <int F> nest_plan plan_sum(statement_planes<F>& st, const accumulation& a) {
   nest s = st.loops();
+  follow_inputs(s, st.type.facts, 0);
   if constexpr (F == 1 && !has_threads) return plan_line_sum(s, st.type.kernel, a);
   else return plan_nest_sum(s, st.type.kernel, a);
 }

@@ -13,7 +13,7 @@ TTENSOR_BEGIN
   TTENSOR_KNOWN void run::statement_planes<R>::align();                                     \
   TTENSOR_KNOWN void run::statement_planes<R>::run_planned();                               \
   TTENSOR_KNOWN void run::statement_planes<R>::run_flat();                                  \
-  TTENSOR_KNOWN void run::sum_planned(run::statement_planes<R>&, const run::accumulation&); \
+  TTENSOR_KNOWN void run::sum_planned(run::statement_planes<R>&, const run::accumulation&, int); \
   TTENSOR_KNOWN void run::sum_flat(run::statement_planes<R>&);
 #define TTENSOR_KNOWN_ARRAY(T, R)                                                                       \
   TTENSOR_KNOWN store<T> eval_detail::run_fresh<T, R>(run::statement_planes<R>&);                       \

@@ -65,7 +65,7 @@ auto collect(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& se
   ++counts.loops;
   if constexpr (level_calls::tracked<Q, typename E::scalar>) st.calls.give(out);
   if (shape::size(st.extent) == 0) return out;
-  run::is_one_call<st.full_rank>(st, kernel::sums) ? run::sum_flat<st.full_rank>(st) : run::sum_planned<st.full_rank>(st, kernel::sums);
+  run::is_one_call<st.full_rank>(st, kernel::sums) ? run::sum_flat<st.full_rank>(st) : run::sum_planned<st.full_rank>(st, kernel::sums, st.full_rank - E::rank);
   return out;
 }
 /// The same elements in another element type.
@@ -135,7 +135,7 @@ template <class Red, class S, class W, class E> struct total_of {
     eval_detail::set_extent<R>(st, dims<0>{}, shape);
     st.align();
     st.set_output(0, &value, dims<R>{});
-    run::sum_planned<R>(st, kernel::sums);
+    run::sum_planned<R>(st, kernel::sums, 0);
     return value;
   }
 };
