@@ -4,6 +4,7 @@
 #include <cstring>
 #include "../run/back.hpp"
 #include "../run/sums.hpp"
+#include "add_strided.hpp"
 #include "taped.hpp"
 
 TTENSOR_BEGIN
@@ -54,7 +55,7 @@ struct saved_value {
 /// Constants of a statement type.
 struct back_layout {
   run::kernel kernel;
-  int rank, inner_levels;          // all axes; batch axes of the tape's own scalars, which come first
+  int rank, inner_levels, levels;  // all axes; batch axes of the tape's own scalars, which come first, and all batch axes
   int planes, lanes, vars, px;     // of the kernel; taped values of a result; planes of one taped value
   int values, targets;
   const int *bytes, *target_plane;  // of every plane; first plane of a target
@@ -75,28 +76,6 @@ struct back_record {
   index_t* target_stride;
 };
 
-/// to[stride . i] += from[step . i] over all i.
-template <class T> TTENSOR_NOINLINE void add_strided(char* bytes, const index_t* stride, const char* values,
-                                                     const index_t* step, const index_t* extent, int rank) {
-  T* to = reinterpret_cast<T*>(bytes);
-  const T* from = reinterpret_cast<const T*>(values);
-  const index_t n = rank > 0 ? extent[0] : 1, s = rank > 0 ? stride[0] : 0, f = rank > 0 ? step[0] : 0;
-  if (rank == 2 && extent[1] > 64 && (stride[1] == 1) != (step[1] == 1) && (s == 1 || f == 1)) {  // transposed: as many columns as stay in the cache
-    for (index_t j = 0; j < extent[1]; j += 8) {
-      const index_t part[2] = {n, extent[1] - j < 8 ? extent[1] - j : 8};
-      add_strided<T>(reinterpret_cast<char*>(to + j * stride[1]), stride, reinterpret_cast<const char*>(from + j * step[1]), step, part, 2);
-    }
-    return;
-  }
-  if (rank > 1)
-    for (index_t i = 0; i < n; ++i)
-      add_strided<T>(reinterpret_cast<char*>(to + i * s), stride + 1, reinterpret_cast<const char*>(from + i * f),
-                     step + 1, extent + 1, rank - 1);
-  else if (s == 1 && f == 1)
-    run::back_detail::add<T>(bytes, values, n);
-  else
-    for (index_t i = 0; i < n; ++i) to[i * s] = static_cast<T>(to[i * s] + from[i * f]);
-}
 /// Row-major strides over `extent`, 0 where the extent is 1 and on the first `skip` axes; returns the number of elements.
 index_t row_major(index_t* stride, const index_t* extent, int rank, int skip);
 /// Runs the backward loop of a statement. cotangent: one slot a taped value of the result, null where nothing flowed back;
@@ -220,10 +199,45 @@ TTENSOR_NOINLINE inline bool forms_apart(const back_layout& l, const back_record
   for (int g = 0; g < l.targets; ++g) all = all && one(r.target_stride + g * l.rank);
   return !all;
 }
+/// Turns the axes but for batch axes into the order in which the targets lie in memory, where these agree: a permuted array is then added to where it lies.
+TTENSOR_NOINLINE inline void turn(const back_layout& l, back_record& r, const index_t*& out_stride, slot_base* const* to, arena& memory) {
+  int order[run::max_rank];
+  auto inside = [&](int a, int b) {  // whether axis a lies inside axis b
+    bool yes = false, no = false;
+    for (int g = 0; g < l.targets; ++g) {
+      const index_t* const walk = r.target_stride + g * l.rank;
+      const index_t s = walk[a] < 0 ? -walk[a] : walk[a], t = walk[b] < 0 ? -walk[b] : walk[b];
+      if (!to[g] || s == 0 || t == 0) continue;
+      yes = yes || s < t;
+      no = no || s > t;
+    }
+    return yes && !no;
+  };
+  bool any = false;
+  for (int i = 0; i < l.rank; ++i) {
+    order[i] = i;
+    for (int d = i; d > l.levels && inside(order[d - 1], order[d]); --d) std::swap(order[d - 1], order[d]), any = true;
+  }
+  if (!any) return;
+  index_t* next = reinterpret_cast<index_t*>(memory.bytes(static_cast<std::size_t>((2 + l.values + l.targets) * l.rank) * sizeof(index_t)));
+  auto turned = [&](const index_t* from, int count) {
+    index_t* const first = next;
+    for (int k = 0; k < count; ++k, from += l.rank)
+      for (int d = 0; d < l.rank; ++d) *next++ = from[order[d]];
+    return first;
+  };
+  r.extent = turned(r.extent, 1);
+  if (!l.value) out_stride = turned(out_stride, 1);
+  r.value_stride = turned(r.value_stride, l.values);
+  r.target_stride = turned(r.target_stride, l.targets);
+}
 }  // namespace back_detail
-template <bool Plain> void run_back(const back_layout& l, const back_record& r, slot_base* const* cotangent,
+template <bool Plain> void run_back(const back_layout& l, const back_record& given, slot_base* const* cotangent,
                                     const index_t* out_stride, slot_base* const* to, void* sum) {
   alignas(64) static constexpr char zeros[256]{};
+  arena memory;
+  back_record r = given;
+  if (l.rank - l.levels > 1) back_detail::turn(l, r, out_stride, to, memory);
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];
   run::nest s;
@@ -269,7 +283,6 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& r, 
     }
   }
   run::plane_mask fresh_planes;
-  arena memory;
   char* formed[run::max_planes];  // of targets whose adjoints are formed in memory of their own, row-major over the axes they walk, and added at the end
   int inner = rank - 1;
   while (inner > levels && x[inner] == 1) --inner;
@@ -324,6 +337,7 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& r, 
   s.plane = plane;
   s.lanes = l.lanes;
   s.cost = l.cost;
+  if (rank > 2) run::pair_inputs(s, nullptr, l.levels);
   l.drive(s, l.kernel, *l.sums);
 
   for (int g = 0; g < l.targets; ++g) {

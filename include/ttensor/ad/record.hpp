@@ -55,7 +55,7 @@ template <class S, class E, bool Value = false> struct statement_record {
   static constexpr auto target_plane = info::first_planes();
   static constexpr auto adders = info::adders();
   static constexpr back_layout layout{
-      kernel::launch, full, inner_levels, kernel::planes, kernel::N, vars, planes_v<X>, value_planes, target_count,
+      kernel::launch, full, inner_levels, levels, kernel::planes, kernel::N, vars, planes_v<X>, value_planes, target_count,
       kernel::bytes.v, target_plane.v, adders.v, &kernel::sums,
       full == 1 && !run::has_threads ? run::run_line_sum : run::run_nest_sum, kernel::cost, Value};
   index_t extent[full + 1], value_stride[value_planes * full + 1], target_stride[target_count * full + 1];

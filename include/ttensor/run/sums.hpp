@@ -16,6 +16,9 @@ nest_plan plan_nest_sum(nest& s, rows_kernel k, const accumulation& a);
 /// Puts the axes of a reduction, but for the first `batch` ones, in the order in which its inputs lie in memory, outermost first, where they agree. Only strides of the
 /// values count, and only against each other: the order of an element's additions is the same beside tangents and in a batch of any size.
 void follow_inputs(nest& s, const plane_facts* facts, int batch);
+/// An input whose elements do not lie along the innermost axis passes through tiles: the axis along which they do becomes the other axis of these.
+/// Without facts every input counts.
+void pair_inputs(nest& s, const plane_facts* facts, int batch);
 
 #if defined(TTENSOR_BODY)
 class sum_driver : driver {
@@ -247,6 +250,23 @@ TTENSOR_BODY void follow_inputs(nest& s, const plane_facts* facts, int batch) {
       std::swap(s.extent[d - 1], s.extent[d]);
       for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[d - 1], s.plane[p].stride[d]);
     }
+  pair_inputs(s, facts, batch);
+}
+TTENSOR_BODY void pair_inputs(nest& s, const plane_facts* facts, int batch) {
+  int inner[2] = {-1, -1};  // the two innermost axes
+  for (int d = s.rank - 1; d >= batch && inner[1] < 0; --d)
+    if (s.extent[d] != 1) inner[inner[0] >= 0] = d;
+  for (int p = 0; p < s.planes && inner[1] >= 0; ++p) {
+    if (s.plane[p].how != access::input || (facts && !facts[p].leads)) continue;
+    const index_t* const t = s.plane[p].stride;
+    int least = inner[0];
+    for (int d = inner[0]; d >= batch; --d)
+      if (t[d] != 0 && (t[least] == 0 || std::abs(t[d]) < std::abs(t[least]))) least = d;
+    if (least == inner[0] || least == inner[1] || t[inner[0]] == 0) continue;
+    std::swap(s.extent[least], s.extent[inner[1]]);
+    for (int q = 0; q < s.planes; ++q) std::swap(s.plane[q].stride[least], s.plane[q].stride[inner[1]]);
+    return;
+  }
 }
 TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
 TTENSOR_BODY void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
