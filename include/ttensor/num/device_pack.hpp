@@ -16,6 +16,16 @@
 
 TTENSOR_BEGIN
 
+namespace simd {
+#if TTENSOR_DEVICE_PASS
+TTENSOR_HD TTENSOR_INLINE float lane_fma(float a, float b, float c) { return ::fmaf(a, b, c); }
+TTENSOR_HD TTENSOR_INLINE double lane_fma(double a, double b, double c) { return ::fma(a, b, c); }
+#else
+TTENSOR_HD TTENSOR_INLINE float lane_fma(float a, float b, float c) { return fma(a, b, c); }
+TTENSOR_HD TTENSOR_INLINE double lane_fma(double a, double b, double c) { return fma(a, b, c); }
+#endif
+}  // namespace simd
+
 template <class T, int N> struct device_pack;
 
 /// The mask of N lanes.
@@ -40,12 +50,17 @@ template <int N> struct device_pack<bool, N> {
   TTENSOR_MASK(^, a.v[j] != b.v[j])
   TTENSOR_MASK(==, a.v[j] == b.v[j])
   TTENSOR_MASK(!=, a.v[j] != b.v[j])
+  TTENSOR_MASK(<, !a.v[j] && b.v[j])  // false < true
+  TTENSOR_MASK(>, a.v[j] && !b.v[j])
+  TTENSOR_MASK(<=, !a.v[j] || b.v[j])
+  TTENSOR_MASK(>=, a.v[j] || !b.v[j])
 #undef TTENSOR_MASK
   friend TTENSOR_HD TTENSOR_INLINE device_pack operator!(const device_pack& a) {
     device_pack r;
     TTENSOR_LANES(j) r.v[j] = !a.v[j];
     return r;
   }
+  friend TTENSOR_HD TTENSOR_INLINE device_pack operator~(const device_pack& a) { return !a; }
   friend TTENSOR_HD TTENSOR_INLINE device_pack select(const device_pack& m, const device_pack& a, const device_pack& b) {
     device_pack r;
     TTENSOR_LANES(j) r.v[j] = m.v[j] ? a.v[j] : b.v[j];
@@ -64,6 +79,12 @@ template <class T, int N> struct device_pack {
   template <class U> requires(std::numeric_limits<U>::is_specialized && !__is_same(U, T))  // literals in rules: apply<div_op>(1, a)
   TTENSOR_HD TTENSOR_INLINE device_pack(U x) : device_pack(static_cast<T>(x)) {}
   TTENSOR_HD TTENSOR_INLINE T operator[](int j) const { return v[j]; }
+  TTENSOR_HD TTENSOR_INLINE static device_pack load(const T* p) {
+    device_pack r;
+    TTENSOR_LANES(j) r.v[j] = p[j];
+    return r;
+  }
+  TTENSOR_HD TTENSOR_INLINE void store(T* p) const { TTENSOR_LANES(j) p[j] = v[j]; }
 
 #define TTENSOR_EACH_LANE(op, result, value)                                                      \
   friend TTENSOR_HD TTENSOR_INLINE result operator op(const device_pack& a, const device_pack& b) { \
@@ -82,6 +103,11 @@ template <class T, int N> struct device_pack {
   TTENSOR_EACH_LANE(<=, mask, a.v[j] <= b.v[j])
   TTENSOR_EACH_LANE(>, mask, a.v[j] > b.v[j])
   TTENSOR_EACH_LANE(>=, mask, a.v[j] >= b.v[j])
+  TTENSOR_EACH_LANE(&, device_pack, T(a.v[j] & b.v[j]))
+  TTENSOR_EACH_LANE(|, device_pack, T(a.v[j] | b.v[j]))
+  TTENSOR_EACH_LANE(^, device_pack, T(a.v[j] ^ b.v[j]))
+  TTENSOR_EACH_LANE(<<, device_pack, (simd::shift_left<T>(a.v[j], b.v[j])))
+  TTENSOR_EACH_LANE(>>, device_pack, (simd::shift_right<T>(a.v[j], b.v[j])))
 #undef TTENSOR_EACH_LANE
   friend TTENSOR_HD TTENSOR_INLINE device_pack operator+(const device_pack& a) { return a; }
   friend TTENSOR_HD TTENSOR_INLINE device_pack operator-(const device_pack& a) {
@@ -89,6 +115,21 @@ template <class T, int N> struct device_pack {
     if constexpr (std::numeric_limits<T>::is_integer) { TTENSOR_LANES(j) r.v[j] = T(wrapping(0) - wrapping(a.v[j])); }
     else { TTENSOR_LANES(j) r.v[j] = -a.v[j]; }
     return r;
+  }
+  friend TTENSOR_HD TTENSOR_INLINE device_pack operator~(const device_pack& a) {
+    device_pack r;
+    TTENSOR_LANES(j) r.v[j] = T(~a.v[j]);
+    return r;
+  }
+  /// a * b + c; one rounding on a device.
+  friend TTENSOR_HD TTENSOR_INLINE device_pack fma(const device_pack& a, const device_pack& b, const device_pack& c) {
+    if constexpr (__is_same(T, float) || __is_same(T, double)) {
+      device_pack r;
+      TTENSOR_LANES(j) r.v[j] = simd::lane_fma(a.v[j], b.v[j], c.v[j]);
+      return r;
+    } else {
+      return a * b + c;
+    }
   }
   /// Lane by lane m ? a : b.
   friend TTENSOR_HD TTENSOR_INLINE device_pack select(const mask& m, const device_pack& a, const device_pack& b) {

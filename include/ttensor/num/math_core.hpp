@@ -151,7 +151,8 @@ TTENSOR_HD TTENSOR_INLINE double trunc(double x) { return __builtin_trunc(x); }
 
 /// |x|; integers wrap at the lowest value.
 template <class T> requires(std::numeric_limits<T>::is_integer) TTENSOR_HD TTENSOR_INLINE T abs(T x) {
-  return x < T(0) ? T(typename simd::unsigned_of<T>::type(0) - typename simd::unsigned_of<T>::type(x)) : x;
+  if constexpr (!std::numeric_limits<T>::is_signed) return x;
+  else return x < T(0) ? T(typename simd::unsigned_of<T>::type(0) - typename simd::unsigned_of<T>::type(x)) : x;
 }
 template <class T, int N> TTENSOR_INLINE pack<T, N> abs(pack<T, N> x) {
   const pack<T, N> zero(T(0));

@@ -138,6 +138,7 @@ template <class T, int N> TTENSOR_INLINE pack<T, N> pow(pack<T, N> x, pack<T, N>
     return x;
   }
 }
+TTENSOR_MATH_DEVICE_2(pow)
 
 }  // namespace math
 TTENSOR_END

@@ -58,13 +58,13 @@ TTENSOR_HD constexpr T mod(T a, T b) {
 // Shifts by any count: outside of [0, bits) every bit leaves, and the sign stays to the right.
 template <class T> inline constexpr auto bits = static_cast<typename unsigned_of<T>::type>(8 * sizeof(T));
 template <class T, class R>
-TTENSOR_INLINE R shift_left(R a, R s) {
+TTENSOR_HD TTENSOR_INLINE R shift_left(R a, R s) {
   using W = typename register_of<T, !__is_same(T, R)>::wrapping;
   if constexpr (__is_same(T, R)) return static_cast<W>(s) < bits<T> ? static_cast<T>(static_cast<W>(a) << s) : T(0);
   else return (R)(((W)a << ((W)s & (bits<T> - 1))) & (W)((W)s < bits<T>));
 }
 template <class T, class R>
-TTENSOR_INLINE R shift_right(R a, R s) {
+TTENSOR_HD TTENSOR_INLINE R shift_right(R a, R s) {
   using W = typename register_of<T, !__is_same(T, R)>::wrapping;
   if constexpr (__is_same(T, R)) {
     return static_cast<T>(static_cast<W>(s) < bits<T> ? a >> s : std::numeric_limits<T>::is_signed ? a >> (bits<T> - 1) : 0);

@@ -167,6 +167,8 @@ template <class T> using reduced_t = typename decltype(detail::reduced<T>())::ty
 template <class T> using accumulate_t = detail::choose_t<detail::is_short_float<T>, float, reduced_t<T>>;
 /// What long sums of T are collected in: double for float and shorter, complex numbers of double for those of float.
 template <class T> using collect_t = typename decltype(detail::collect<T>())::type;
+/// The same of what a device adds up: double for floats, 64 bits for integers.
+template <class T> using device_sum_t = collect_t<accumulate_t<T>>;
 /// Element type of an operation between tensors of A and B.
 template <class A, class B> using promote_t = typename decltype(detail::promote<A, B>())::type;
 /// Element type of an operation between a tensor of A and a C++ scalar of type S.

@@ -18,11 +18,29 @@ struct slot_plan {
   bool direct = false;   // the sweep writes it; else it goes through a temporary and a sum
   bool add = false;
 };
+/// Has every place of its own axes an element of its own? (Axes of stride 0 aside; some interleaved layouts are taken for shared ones.)
+inline bool distinct(const index_t* stride, const index_t* extent, int rank) {
+  index_t reach = 0, last = 0;  // strides in rising order
+  for (int n = 0; n < rank; ++n) {
+    index_t least = 0;
+    int at = -1, same = 0;
+    for (int d = 0; d < rank; ++d) {
+      const index_t t = stride[d] < 0 ? -stride[d] : stride[d];
+      if (extent[d] < 2 || t <= last) continue;
+      if (at < 0 || t < least) least = t, at = d, same = 1;
+      else if (t == least) ++same;
+    }
+    if (at < 0) return true;
+    if (least <= reach || same > 1) return false;
+    reach += least * (extent[at] - 1), last = least;
+  }
+  return true;
+}
 // The target of a slot under each walk. An array of rank 0 is summed by the sweep itself.
 template <class K> inline constexpr bool has_target = K::rank >= 0 && is_differentiable_v<typename K::elem>;
 template <class K, class P> using target_t =
     std::conditional_t<!has_target<K>, no_target,
-                       std::conditional_t<K::rank == 0, sum_target<accumulate_t<typename K::elem>>, plane_target<P>>>;
+                       std::conditional_t<K::rank == 0, sum_target<device_sum_t<typename K::elem>>, plane_target<P>>>;
 template <class T> T make_target(const nest_plane& p, int rank, bool add) {
   if constexpr (std::is_same_v<T, no_target>) return {};
   else return [&]<class U>(std::type_identity<U>) {
@@ -82,6 +100,9 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
       if constexpr (is_device_leaf_v<L>)
         if constexpr (std::is_same_v<typename L::scalar, U>)
           if (l.data() >= g.x && l.data() < g.x + (g.size > 0 ? g.size : 1)) {
+            if (plan[k].grad) raise<device_error>("[backward] an array is named twice, or its gradient would go to two places; name it once [TT-G03]");
+            if (!device_detail::distinct(stride[k], st.loops.extent, E::rank))
+              raise<device_error>("[backward] the places of an array share elements (a sliding window); copy it to an array of its own first [TT-G04]");
             bool direct = L::rank > 0;  // every place of the statement is an element of its own, walked as by the first slot
             for (int d = 0; d < E::rank; ++d)
               direct = direct && (st.loops.extent[d] == 1 || stride[k][d] != 0) && (walked < 0 || stride[walked][d] == stride[k][d]);
@@ -95,20 +116,31 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
     });
     if (fresh) x.zero(g.grad, static_cast<std::size_t>(g.size) * sizeof(U));
   };
+  auto apart = [&]<class U>(const into_gradient<U>& g) {  // a gradient is written while the sweep, or a sum after it, still reads
+    const auto first = reinterpret_cast<std::uintptr_t>(g.grad), last = first + static_cast<std::uintptr_t>(g.size) * sizeof(U);
+    auto meets = [&](const void* p, index_t n, std::size_t bytes) {
+      const auto low = reinterpret_cast<std::uintptr_t>(p);
+      return p && low < last && first < low + static_cast<std::uintptr_t>(n) * bytes;
+    };
+    bool one = meets(ct, st.size, sizeof(C)) || meets(g.x, g.size, sizeof(U));
+    (..., (one = one || (static_cast<const void*>(&into) != &g && (meets(into.grad, into.size, sizeof(T)) || meets(into.x, into.size, sizeof(T))))));
+    if (one) raise<device_error>("[backward] a gradient shares memory with the cotangent, an array or another gradient; give it memory of its own [TT-G05]");
+  };
+  (apart(into), ...);
   (ask(into), ...);
   if (st.size == 0) return;
 
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<C, typename K::elem...>();
     const index_t threads = x.threads(st.size);  // no launch below has more
-    auto temporary = make_bundle(x.template scratch<accumulate_t<typename K::elem>>(0)...);
+    auto temporary = make_bundle(x.template scratch<device_sum_t<typename K::elem>>(0)...);
     auto prepare = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {
       using S = typename Ki::elem;
       st.plane[I] = nest_plane{nullptr, 1, access::uniform, {}};
       if constexpr (device_detail::has_target<Ki>) {
         if (!plan[I].grad) return;
         if (plan[I].direct) return st.set_output(I, reinterpret_cast<S*>(plan[I].grad), stride[I]);
-        at<I>(temporary) = x.template scratch<accumulate_t<S>>(Ki::rank == 0 ? threads : st.size);
+        at<I>(temporary) = x.template scratch<device_sum_t<S>>(Ki::rank == 0 ? threads : st.size);
         plan[I].add = false;
         if constexpr (Ki::rank == 0) st.plane[I].ptr = reinterpret_cast<char*>(at<I>(temporary).get());
         else st.set_output(I, reinterpret_cast<S*>(at<I>(temporary).get()));
@@ -146,7 +178,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
         S* to = reinterpret_cast<S*>(plan[I].grad);
         if constexpr (Ki::rank == 0) {
           const index_t zero[1]{};
-          device_sum_into(x, to, zero, true, device_leaf<accumulate_t<S>, 1>{at<I>(temporary).get(), layout_map<1>::row_major({{used}})});
+          device_sum_into(x, to, zero, true, device_leaf<device_sum_t<S>, 1>{at<I>(temporary).get(), layout_map<1>::row_major({{used}})});
         } else {
           device_sum_into(x, to, stride[I], true,
                           device_leaf<S, E::rank>{reinterpret_cast<const S*>(at<I>(temporary).get()),

@@ -34,6 +34,9 @@ namespace device_detail {
 template <class L> inline constexpr bool number_v = false;
 template <number T> inline constexpr bool number_v<scalar_leaf<T>> = true;
 template <class... L> constexpr bool all_on_device(type_list<L...>) { return ((is_device_leaf_v<L> || number_v<L>) && ...); }
+template <class... L> constexpr bool has_device_form(type_list<L...>) {
+  return ((!is_complex_v<typename L::scalar> && !std::is_same_v<typename L::scalar, long double>) && ...);
+}
 template <class... L> constexpr std::uint64_t active_slots(type_list<L...>) {
   return slot_bits<(is_device_leaf_v<L> && is_differentiable_v<typename L::scalar>)...>();
 }
@@ -126,6 +129,10 @@ template <class E, int Outs> struct device_statement {
   static constexpr int slot_count = list::size, planes = Outs + slot_count, R = E::rank > 0 ? E::rank : 1;
   static_assert(device_detail::all_on_device(list{}),
                 "ttensor: a statement on the device takes device arrays and numbers only; copy the others to the device first");
+#if defined(__CUDACC__)
+  static_assert(device_detail::has_device_form(list{}),
+                "ttensor: complex numbers and long double have no form on the device: device code may not call std::complex, and has no long double");
+#endif
   static_assert(R <= max_rank && planes <= max_planes);
   index_t size = 1;
   bool flat = true;
@@ -243,7 +250,7 @@ template <class X, class T, class E> void device_map(const X& x, T* out, const E
 
 /// out (+)= sum of e over the axes where out's stride is 0; one thread a place and piece, pieces folded in a second pass.
 template <class X, class T, class E> void device_sum_into(const X& x, T* out, const index_t* out_stride, bool add, const E& e) {
-  using A = accumulate_t<scalar_t<E>>;
+  using A = device_sum_t<scalar_t<E>>;
   using I = index_t;
   constexpr int R = device_statement<E, 1>::R;
   device_statement<E, 1> st(e);

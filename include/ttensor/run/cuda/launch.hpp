@@ -42,17 +42,19 @@ template <class T, int R, class E> void assign(device_array<T, R>& out, const E&
   device::require();
   const auto expr = as_expression(e);
   static_assert(decltype(expr)::rank == R, "ttensor: the expression and the array have different ranks");
-  if (out.shape() == expr.shape() && !run::device_overlaps(out.data(), static_cast<std::size_t>(out.size()) * sizeof(T), expr)) {
+  if (out.holds(expr.shape()) && !run::device_overlaps(out.data(), static_cast<std::size_t>(out.size()) * sizeof(T), expr)) {
     run::device_map(x, out.data(), expr);
   } else {  // the expression may read what out holds now
     device_array<T, R> fresh(expr.shape());
+    if (x.stream) gpu::order(nullptr, x.stream);  // memory of arrays comes and goes in the order of the default stream
     run::device_map(x, fresh.data(), expr);
+    if (x.stream) gpu::order(x.stream, nullptr);
     out = static_cast<device_array<T, R>&&>(fresh);
   }
 }
 /// An array with what was asked for: wrt(x, gx) sends the derivative with respect to x to gx.
 template <class T, int R> run::into_gradient<T> wrt(const device_array<T, R>& x, device_array<T, R>& gradient) {
-  if (!(gradient.shape() == x.shape())) gradient = device_array<T, R>(x.shape());
+  if (!gradient.holds(x.shape())) gradient = device_array<T, R>(x.shape());
   return {x.data(), gradient.data(), x.size()};
 }
 /// Gradients of e's arrays from the cotangent of e, in one kernel when nothing is broadcast.

@@ -47,6 +47,15 @@ template <class T> class scratch {
   T* p_ = nullptr;
   cudaStream_t stream_ = nullptr;
 };
+/// What is given to `then` from now on begins when all that `first` was given has ended. Needed where one of the two is cudaStreamNonBlocking.
+inline void order(cudaStream_t first, cudaStream_t then) {
+  cudaEvent_t e;
+  check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "event");
+  cudaError_t r = cudaEventRecord(e, first);
+  if (r == cudaSuccess) r = cudaStreamWaitEvent(then, e, 0);
+  static_cast<void>(cudaEventDestroy(e));
+  check(r, "order of two streams");
+}
 }  // namespace gpu
 
 /// R-dimensional row-major elements on the device. Moves, does not copy; uninitialised until written.
@@ -57,8 +66,15 @@ template <class T, int R> class device_array {
   static constexpr int rank() { return R; }
 
   device_array() = default;
-  explicit device_array(const dims<R>& e) : extent_(e), memory_(shape::size(e), nullptr) { device::require(); }
-  template <class... I> requires(sizeof...(I) == R && R > 0)
+  device_array(device_array&& o) noexcept : extent_(o.extent_), memory_(static_cast<gpu::scratch<T>&&>(o.memory_)) { o.extent_ = {}; }
+  device_array& operator=(device_array&& o) noexcept {  // exchanges the two, as scratch does
+    const dims<R> e = extent_;
+    extent_ = o.extent_, o.extent_ = e;
+    memory_ = static_cast<gpu::scratch<T>&&>(o.memory_);
+    return *this;
+  }
+  explicit device_array(const dims<R>& e) : extent_(e), memory_(shape::elements(e), nullptr) { device::require(); }
+  template <class... I> requires(sizeof...(I) == R && R > 0 && (std::is_integral_v<I> && ...))
   explicit device_array(I... n) : device_array(dims<R>{{static_cast<index_t>(n)...}}) {}
   /// From a host array (anything with shape() and data(): a tensor).
   template <class A> requires requires(const A& a) { { a.data() } -> std::convertible_to<const T*>; a.shape(); }
@@ -66,6 +82,8 @@ template <class T, int R> class device_array {
 
   const dims<R>& shape() const { return extent_; }
   index_t size() const { return shape::size(extent_); }
+  /// Can e be written here? Not where there is no memory, as in an array of rank 0 (whose size is 1) that was made by default or moved from.
+  bool holds(const dims<R>& e) const { return extent_ == e && (data() || size() == 0); }
   T* data() { return memory_.get(); }
   const T* data() const { return memory_.get(); }
   auto as_leaf() const { return device_leaf<T, R>{memory_.get(), layout_map<R>::row_major(extent_)}; }

@@ -13,6 +13,7 @@ TTENSOR_BEGIN
 namespace gpu {  // not `cuda`: with `using namespace ttensor` that would hide or clash with CCCL's ::cuda
 /// Throws device_error for a failed call of the runtime.
 [[noreturn]] TTENSOR_NOINLINE inline void fail(cudaError_t e, const char* what) {
+  static_cast<void>(cudaGetLastError());  // told here and now; the next launch, which may go well, asks for the last error too
   raise<device_error>(message("[device] ") + what + ": " + cudaGetErrorName(e) + ": " + cudaGetErrorString(e) + " [TT-G02]");
 }
 inline void check(cudaError_t e, const char* what) {
@@ -47,11 +48,17 @@ inline status probe_now() noexcept {
     return s;
   }
   cudaFuncAttributes a;  // a driver is there; was anything compiled for this chip?
-  if (cudaFuncGetAttributes(&a, nothing<>) != cudaSuccess) {
+  cudaError_t ready = cudaFuncGetAttributes(&a, nothing<>);
+  if (ready == cudaErrorNoKernelImageForDevice || ready == cudaErrorInvalidDeviceFunction) {
     static_cast<void>(cudaGetLastError());
     return because("this program has no code for the device's architecture; compile for it (-arch, CMAKE_CUDA_ARCHITECTURES)");
   }
-  static_cast<void>(cudaDeviceGetAttribute(&s.processors, cudaDevAttrMultiProcessorCount, 0));
+  if (ready == cudaSuccess) ready = cudaDeviceGetAttribute(&s.processors, cudaDevAttrMultiProcessorCount, 0);
+  if (ready != cudaSuccess) {  // the device is another's, its driver too old for this program's code, its memory full...
+    static_cast<void>(cudaGetLastError());
+    std::snprintf(s.text, sizeof s.text, "%s: %s", cudaGetErrorName(ready), cudaGetErrorString(ready));
+    return s;
+  }
   s.usable = true;
   return s;
 }

@@ -58,7 +58,7 @@ template <class Red, class F> __global__ void __launch_bounds__(block_threads) r
 
 /// *out = sum of e, a contiguous statement; e is evaluated in the same kernel. False: e is strided, use run::device_sum.
 template <class T, class E> bool sum_once(T* out, const E& e, const on_stream& x = {}) {
-  using A = accumulate_t<scalar_t<E>>;
+  using A = device_sum_t<scalar_t<E>>;
   run::device_statement<E, 0> st(e);
   if (!st.flat || st.size == 0) return false;
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
@@ -77,7 +77,8 @@ template <class T, class E> bool sum_once(T* out, const E& e, const on_stream& x
 /// out[r] = sum of row r of a matrix expression, a block a row; for long rows. (Many short rows: run::device_sum_into.)
 template <class T, class E> void sum_rows(T* out, const E& e, const on_stream& x = {}) {
   static_assert(E::rank == 2);
-  using A = accumulate_t<scalar_t<E>>;
+  device::require();
+  using A = device_sum_t<scalar_t<E>>;
   using I = index_t;
   run::device_statement<E, 0> st(e);
   const index_t rows = st.loops.extent[0], cols = st.loops.extent[1];
