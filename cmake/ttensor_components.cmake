@@ -30,14 +30,9 @@ function(ttensor_find_xsimd)
 endfunction()
 
 function(_ttensor_add_component name)
-  if(TARGET ttensor)  # inside ttensor's own build
-    add_library(ttensor_${name} INTERFACE)
-    add_library(ttensor::${name} ALIAS ttensor_${name})
-    set(target ttensor_${name})
-  else()
-    add_library(ttensor::${name} INTERFACE IMPORTED)
-    set(target ttensor::${name})
-  endif()
+  # Imported also in ttensor's own build: a library that links one can then be installed and exported.
+  set(target ttensor::${name})
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
   target_link_libraries(${target} INTERFACE ttensor::ttensor)
   set(target ${target} PARENT_SCOPE)
 endfunction()

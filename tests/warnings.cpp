@@ -18,3 +18,4 @@ auto parts(const numbers& z, const tt::tensor<float, 1>& x) { return tt::eval(re
 auto parts_gradient(const numbers& z) { return tt::grad([](const auto& w) { return sum(real(w * w * w) + abs(w)); })(z); }
 auto curvature(const tt::tensor<double, 1>& x) { return tt::hvp([](const auto& y) { return sum(y + sin(y)); }, x, x); }  // an internal error of g++ 12 once
 auto curvatures(const matrix& x) { return tt::vmap(tt::hessian([](const auto& y) { return sum(0.5 * sin(y) + y * cos(y)); }))(x); }
+auto powers(const matrix& x, const tt::tensor<float, 2>& y) { return std::pair(tt::eval(pow(x, x)), tt::eval(pow(y, 1.5f))); }  // kernels whose functions g++ -Og must inline

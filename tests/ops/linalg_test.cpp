@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <ttensor/all.hpp>
 
 namespace tt = ttensor;
@@ -143,3 +144,9 @@ template <class F, class H> void check_third() {
 }  // namespace
 TEST_CASE("cholesky to third order, in every mix of modes") { check_third<factored, factored_by_hand>(); }
 TEST_CASE("triangular_solve to third order, in every mix of modes") { check_third<solved, solved_by_hand>(); }
+TEST_CASE("cholesky at the ends of the range of numbers") {  // the mean with the transpose overflowed
+  const auto root = [](double v) { return tt::eval(tt::cholesky(tt::tensor<double, 2>{{v}}))(0, 0); };
+  for (const double v : {1e308, std::numeric_limits<double>::max(), std::numeric_limits<double>::denorm_min()}) CHECK(root(v) == std::sqrt(v));
+  const tt::tensor<double, 2> l = tt::cholesky(tt::tensor<double, 2>{{1e308, 1.5e308}, {0.5e308, 1.6e308}});
+  CHECK(std::fabs(l(1, 0) / 1e154 - 1) < 1e-15);
+}

@@ -397,3 +397,14 @@ TEST_CASE("quotients of complex numbers of every size") {
   every(0.0, 1, parts_near);
   every(0.0, 150, parts_near);
 }
+TEST_CASE("derivatives of atan and asinh near i: 1 + z^2 cancels, (z - i)(z + i) does not") {
+  using C = std::complex<double>;
+  constexpr double d = 0x1p-30;
+  const auto slope = [](const auto& f, C z) { return tt::jvp(f, z, C(1, 0)).y_dot; };
+  const auto near = [](C got, C want) { return std::abs(got - want) <= 4e-16 * std::abs(want); };
+  const auto inverse = [](const auto& z) { return atan(z); };
+  CHECK(near(slope(inverse, C(0, 1 - d)), C(1 / (d * (2 - d)))));
+  CHECK(near(slope(inverse, C(d, 1)), C(1) / C(d * d, 2 * d)));
+  CHECK(near(slope([](const auto& z) { return asinh(z); }, C(0, 1 - d)), C(1 / std::sqrt(d * (2 - d)))));
+  CHECK(near(std::conj(tt::grad([&](const auto& z) { return real(inverse(z)); })(C(0, 1 - d))), C(1 / (d * (2 - d)))));
+}

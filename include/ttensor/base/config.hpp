@@ -15,6 +15,11 @@
 #error "ttensor: -ffast-math and its parts break NaN, inf and signed-zero rules and round quotients twice, and with sums in another order sin, cos and exp of ordinary numbers are wrong; remove them for the files that include ttensor"
 #endif
 
+// x87 rounds late: what takes a number's bits apart by adding and subtracting a large one is wrong then (387: 2, both: -1).
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16  // 16: halves as they are
+#error "ttensor: float and double must be rounded after each operation (FLT_EVAL_METHOD 0); compile the files that include ttensor with -msse2 -mfpmath=sse, without -ffp-eval-method"
+#endif
+
 #if defined(TTENSOR_USE_BLAS)
 #define TTENSOR_HAS_BLAS 1
 #else

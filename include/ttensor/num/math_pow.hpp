@@ -105,16 +105,18 @@ TTENSOR_INLINE V pow_of_float(V x, V y) {
 }
 
 // x^1, x^2 and x^3 as products, whatever the exponents of neighbouring lanes are; V of double.
-template <class V, class F> TTENSOR_INLINE V product_or(V x, V y, const F& power) {
+template <bool OfFloat, class V> TTENSOR_INLINE V product_or(V x, V y) {
   const auto two = y == V(2), three = y == V(3);
   const auto few = two | three | (y == V(1));
   const V xx = rounded(x * x), product = select(two, xx, select(three, rounded(xx * x), x));
   if (all_lanes(few)) return product;
-  const V p = power(x, y);
+  V p;  // by name: g++ -Og cannot inline what a pointer calls
+  if constexpr (OfFloat) p = pow_of_float(x, y);
+  else p = pow_double(x, y);
   return TTENSOR_LIKELY(all_lanes(!few)) ? p : select(few, product, p);
 }
-template <class V> TTENSOR_INLINE V power_of_double(V x, V y) { return product_or(x, y, pow_double<V>); }
-template <class V> TTENSOR_INLINE V power_of_float(V x, V y) { return product_or(x, y, pow_of_float<V>); }
+template <class V> TTENSOR_INLINE V power_of_double(V x, V y) { return product_or<false>(x, y); }
+template <class V> TTENSOR_INLINE V power_of_float(V x, V y) { return product_or<true>(x, y); }
 
 }  // namespace detail
 

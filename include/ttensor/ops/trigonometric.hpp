@@ -60,6 +60,18 @@ struct one_minus_square_op : elementwise<1> {
     return grads{ops::times(-2, a)};
   }
 };
+/// 1 + a^2 of complex a as (a - i)(a + i), exact near a = i and -i where that cancels; of real ones as it stands.
+struct one_plus_square_op : elementwise<1> {
+  static constexpr const char* name = "one_plus_square";
+  static constexpr unsigned reads(int) { return 1u; }
+  template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
+    using T = lane_t<A>;
+    return (a - A(T(0, 1))) * (a - A(T(0, -1)));
+  }
+  template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
+    return grads{ops::times(2, a)};
+  }
+};
 /// asin(a + h) ~= asin(a) + h / sqrt(1 - a^2); +inf at -1 and 1
 struct asin_op : real_elementwise<1> {
   static constexpr const char* name = "asin";
@@ -94,6 +106,8 @@ struct atan_op : real_elementwise<1> {
       const auto far = ops::is_less(ops::power_of_two<A, 7>(), apply<abs_op>(a));
       const auto inverse = ops::over(1, ops::choose(far, a, 1)), near = ops::choose(far, 1, a);
       return grads{ops::choose(far, ops::times(inverse, inverse), ops::over(1, ops::plus(1, ops::times(near, near))))};
+    } else if constexpr (is_complex_value_v<A>) {
+      return grads{ops::over(1, apply<one_plus_square_op>(a))};
     } else {
       return grads{ops::over(1, ops::plus(1, ops::times(a, a)))};
     }
@@ -131,7 +145,7 @@ struct asinh_op : real_elementwise<1> {
   }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
     if constexpr (is_complex_value_v<A>) {
-      return grads{ops::over(1, apply<sqrt_op>(ops::minus(ops::times(a, a), -1)))};  // 1 + a^2 would lose the -0, as above
+      return grads{ops::over(1, apply<sqrt_op>(apply<one_plus_square_op>(a)))};  // 1 + a^2 would lose the -0, as above
     } else {
       const auto size = apply<abs_op>(a);
       const auto far = ops::is_less(ops::power_of_two<A, std::numeric_limits<complex_elem_t<A>>::digits / 2 + 2>(), size);

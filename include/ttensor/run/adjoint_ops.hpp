@@ -7,7 +7,7 @@ namespace run {
 
 /// What the bookkeeping around a backward loop does with elements of one type.
 struct adjoint_ops {
-  bool narrow;  // sums are emptied into wider ones, so that none is long in float or in complex numbers of float
+  bool narrow;  // the sums of a few packs are emptied into wider ones, often where elements are floats or complex numbers of float
   void (*add)(char* to, const char* from, index_t n);
   void (*put)(char* to, const char* from, index_t n);
   void (*empty)(char* sums, char* wide);  // a pack each

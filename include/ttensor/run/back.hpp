@@ -82,6 +82,7 @@ TTENSOR_BODY void back_run::open() {
       std::memset(p[k], 0, static_cast<std::size_t>(f.lanes * 16));
       std::memset(pack_of(wide, k), 0, static_cast<std::size_t>(f.lanes * 16));
       if (f.ops[k]->narrow) most = 8;
+      else if (most == 0) most = 4 * apart_planes::packs;
       fresh.clear(k - f.targets);
     }
     const bool waits = is_sum(k) && pending && f.ops[k]->collect && pendings < apart_planes::most;
@@ -89,7 +90,7 @@ TTENSOR_BODY void back_run::open() {
       p[k] = pending_of(pendings);
       step[k] = f.lanes * f.bytes[k];
       pending_plane[pendings++] = k;
-      if (most == 0) most = apart_planes::packs;
+      if (most == 0 || most > apart_planes::packs) most = apart_planes::packs;
     }
     int last = 0;  // of those before it at its place
     bool near = false;
@@ -111,7 +112,7 @@ TTENSOR_BODY void back_run::open() {
       roles.of[t] = plane_roles::stored;
       p[k] = apart_of(shifted);
       shifted_plane[shifted++] = k;
-      if (most == 0) most = apart_planes::packs;
+      if (most == 0 || most > apart_planes::packs) most = apart_planes::packs;
     }
   }
 }
@@ -123,7 +124,7 @@ TTENSOR_BODY void back_run::carry(index_t done) {
     p[k] = from;
   }
   for (int k = f.targets; k < f.planes - 1; ++k)
-    if (is_sum(k) && f.ops[k]->narrow) f.ops[k]->empty(pack_of(sums, k), pack_of(wide, k));
+    if (is_sum(k)) f.ops[k]->empty(pack_of(sums, k), pack_of(wide, k));
   for (int i = 0; i < shifted; ++i) {
     const int k = shifted_plane[i];
     char* const from = apart_of(i);

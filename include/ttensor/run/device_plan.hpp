@@ -129,10 +129,8 @@ template <class E, int Outs> struct device_statement {
   static constexpr int slot_count = list::size, planes = Outs + slot_count, R = E::rank > 0 ? E::rank : 1;
   static_assert(device_detail::all_on_device(list{}),
                 "ttensor: a statement on the device takes device arrays and numbers only; copy the others to the device first");
-#if defined(__CUDACC__)
   static_assert(device_detail::has_device_form(list{}),
                 "ttensor: complex numbers and long double have no form on the device: device code may not call std::complex, and has no long double");
-#endif
   static_assert(R <= max_rank && planes <= max_planes);
   index_t size = 1;
   bool flat = true;

@@ -95,7 +95,10 @@ template <class T> void substitute_absorbing(bool lower, index_t n, index_t m, c
 /// (a + a') / 2 of a (n, n), into rows of n.
 template <class T> void symmetric_part(index_t n, const T* a, index_t a_row, index_t a_col, T* y) {
   for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j <= i; ++j) y[i * n + j] = y[j * n + i] = (a[i * a_row + j * a_col] + a[j * a_row + i * a_col]) * T(0.5);
+    for (index_t j = 0; j <= i; ++j) {
+      const T x = a[i * a_row + j * a_col], z = a[j * a_row + i * a_col];
+      y[i * n + j] = y[j * n + i] = x == z ? x : T(x * T(0.5) + z * T(0.5));  // the sum of the two may be too large for a T
+    }
 }
 /// Overwrites the symmetric matrix in l (n, n) with its lower Cholesky factor, zeros above. Returns the row whose pivot (which
 /// it then holds on the diagonal) is not positive, or -1. Reads the lower triangle.

@@ -47,6 +47,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
   using term = lane_t<typename sweeper::result>;
   static constexpr bool widens = !std::is_same_v<term, lane_t<total>> && std::is_same_v<collect_t<term>, lane_t<total>>;
   using acc = std::conditional_t<widens, relane_t<total, term>, total>;
+  static constexpr bool rounds = !widens && requires { typename Red::collects; } && !std::numeric_limits<lane_t<total>>::is_integer;
   using loop = strip<table, N>;
   using places = typename loop::places;
   static constexpr int outs = core_io<Out, N>::planes, planes = table::count, cost = planes + 2 * Prog::length;
@@ -185,6 +186,19 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       for (; i + N <= m; i += N) sum = Red::combine(sum, convert_value<total>(value<false>(u, jump(i))));
       return sum;
     } else {  // nvcc warns of loops behind a return
+      if constexpr (rounds) {  // or a lane of a block would be the sum of thousands of terms one after the other
+        constexpr index_t steps = 32;
+        acc sum[chains];
+        bool any = false;
+        for (; i + steps * chains * N <= m; any = true) {
+          static_for<chains>([&](auto j) { sum[j()] = any ? Red::combine(sum[j()], a[j()]) : a[j()]; });
+          static_for<chains>([&](auto j) { a[j()] = value<Contiguous>(u, jump(i + j() * N)); });
+          i += chains * N;
+          for (index_t s = 1; s < steps; ++s, i += chains * N)
+            static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + j() * N))); });
+        }
+        if (any) static_for<chains>([&](auto j) { a[j()] = Red::combine(sum[j()], a[j()]); });
+      }
       for (; i + chains * N <= m; i += chains * N)
         static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + j() * N))); });
       for (; i + N <= m; i += N) a[0] = Red::combine(a[0], value<false>(u, jump(i)));

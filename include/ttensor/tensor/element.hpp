@@ -148,7 +148,9 @@ template <class V> concept contiguous = !array_like<V> && requires(V& v) {
   v.begin();
 } && any_scalar<std::remove_const_t<range_element<V>>> && !element_proxy<range_element<V>>;
 /// Containers and C arrays of scalars, of such containers and so on: their axes and their scalar. Arrays of ours, and containers of them, have -2 axes, anything else -1.
-template <class V> using inside_of = std::remove_cvref_t<decltype(*std::declval<const V&>().begin())>;
+template <class V> struct inside { using type = std::remove_cvref_t<decltype(*std::declval<const V&>().begin())>; };
+template <class V> requires std::is_same_v<typename V::value_type, bool> struct inside<V> { using type = bool; };  // libc++'s vector<bool> reads proxies
+template <class V> using inside_of = typename inside<V>::type;
 template <class V> struct range_traits {
   static constexpr int rank = -1;
 };

@@ -92,6 +92,7 @@ template <class C, int N, class Y, class One> auto joined(const One& one) {
     tree::for_each([&](const auto& l) { leaves[k].push_back(&l); }, *t);
   }
   std::size_t k = 0;
+  for (const auto& t : tangents) tree::for_each([](const auto&, const auto&) {}, *y, *t);  // of one structure, or an error
   return tree::map<tree::rebind_t<tree::lift_to<C>, Y>>(parts::join_leaf<N>{leaves, k}, *y);
 }
 template <class L> inline constexpr int tangents_of = planes_v<core_t<L>> / planes_v<core_t<inner_t<L>>> - 1;

@@ -34,6 +34,8 @@ template <class Out, class A, class V> Out join(const A& a, const V& v) {
   if constexpr (tree::tensor_leaf<A> || tree::scalar_leaf_type<A>) {
     if constexpr (tree::is_differentiable_leaf_v<A>) return join_leaf::make<Out>(a, v);
     else return a;
+  } else if constexpr (tree::is_keys_v<A>) {
+    return tree::keys_as<Out>(a);
   } else if constexpr (tuple_like<A>) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return Out{join<std::tuple_element_t<I, Out>>(std::get<I>(a), std::get<I>(v))...};
@@ -46,10 +48,12 @@ template <class Out, class A, class V> Out join(const A& a, const V& v) {
       for (std::size_t i = 0; i < a.size(); ++i) out.push_back(join<typename Out::value_type>(a[i], v[i]));
       return out;
     }
-  } else {
+  } else if constexpr (tree::is_aggregate_tree_v<A> || tree::is_record_v<A>) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return Out{join_field<A, tree::field_t<Out, I>, I>(tree::field<I>(a), tree::field<I>(v))...};
     }(std::make_integer_sequence<int, tree::field_count<A>()>{});
+  } else {
+    return a;  // static
   }
 }
 template <class Struct, class Out, int I, class A, class V> Out join_field(const A& a, const V& v) {

@@ -29,7 +29,7 @@ template <class T> auto leaf_refs(T& t) {
     }(std::make_integer_sequence<int, tree::field_count<D>()>{});
   else {
     static_assert(
-        !tree::is_container_v<D>,
+        !tree::is_container_v<D> || tree::leaf_count<D>::value == 0,
         "ttensor: a Jacobian needs the number of leaves of the result at compile time, and a Hessian that of the argument, whose gradient is its result; "
         "use a tensor, std::array or std::tuple instead of a vector or optional");
     return std::tuple<>();
@@ -137,7 +137,7 @@ template <class C, class T> auto mapped_basis(const T& like, int which, index_t 
     ones.zero();
     for (index_t r = 0; r < rows; ++r) ones.set(r * n + first + r, inner_t<B>(1));
     store<B> s(std::move(ones), width, n);
-    if constexpr (rank_v<Out> > 0) return Out(std::move(s), shape);
+    if constexpr (tree::tensor_leaf<Out>) return Out(std::move(s), shape);
     else return Out(std::move(s));
   }, like);
 }

@@ -65,7 +65,7 @@ template <class Op, class A, class V> void require_like(const A& a, const V& v) 
       if (a.size() != v.size()) unlike_parts(names_of<Op>, a.size(), v.size());
       for (std::size_t i = 0; i < a.size(); ++i) require_like<Op>(a[i], v[i]);
     }
-  } else if constexpr (is_aggregate_tree_v<A>) {
+  } else if constexpr (is_aggregate_tree_v<A> || is_record_v<A>) {
     constexpr bool fits = std::is_same_v<rebind_t<lift_to<double>, A>, rebind_t<lift_to<double>, V>>;
     static_assert(fits, "ttensor: a tangent or cotangent has another structure than its argument or result");
     if constexpr (fits)

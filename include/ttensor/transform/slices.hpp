@@ -27,12 +27,15 @@ template <class T> requires tree::is_keys_v<T> struct slice_of<std::vector<T>> {
 /// Vectors of what has tensors are sliced; those of numbers or of aggregates, which are no stacks, are passed whole.
 template <class T> inline constexpr bool is_sliced_vector_v = false;
 template <class T> inline constexpr bool is_sliced_vector_v<std::vector<T>> = [] {
-  if constexpr (tree::is_keys_v<T> || tree::is_aggregate_tree_v<T>) return false;
+  if constexpr (tree::is_keys_v<T>) return false;
+  else if constexpr (tree::is_aggregate_tree_v<T>) return tree::aggregate_of<T>::stack > 0;
   else return !std::is_same_v<slice_of_t<T>, T>;
 }();
 template <class T> requires is_sliced_vector_v<std::vector<T>> struct slice_of<std::vector<T>> {
   using type = std::vector<slice_of_t<T>>;
 };
+template <class T> inline constexpr bool is_optional_v = false;
+template <class T> inline constexpr bool is_optional_v<std::optional<T>> = true;
 /// What f gives of each.
 template <class Out, class T, class F> Out each_of(const std::vector<T>& xs, const F& f) {
   Out r;
@@ -46,13 +49,22 @@ inline void same_length(index_t& n, index_t k) {
                        " slices along their first axes; give one length [TT-S27]");
   if (k >= 0) n = k;
 }
+template <class T> struct slice_of<std::optional<T>> { using type = std::optional<slice_of_t<T>>; };
+template <template <class...> class R, class... P> requires tree::is_record_v<R<P...>> struct slice_of<R<P...>> { using type = R<slice_of_t<P>...>; };
+/// What f gives of each field.
+template <class Out, class T, class F> Out record_of(const T& xs, const F& f) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) { return Out{f(tree::field<I>(xs))...}; }(std::make_integer_sequence<int, tree::field_count<T>()>{});
+}
 template <class T> index_t length(const T& xs) {  // -1: no tensor inside
   index_t n = -1;
   if constexpr (tree::tensor_leaf<T>) n = xs.extent(0);
   else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) n = static_cast<index_t>(xs.size());
   else if constexpr (is_sliced_vector_v<T>) for (const auto& x : xs) same_length(n, length(x));
   else if constexpr (tuple_like<T>) std::apply([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
-  else if constexpr (tree::is_aggregate_tree_v<T>) tree::for_each([&](const auto& x) { same_length(n, x.extent(0)); }, xs);
+  else if constexpr (tree::is_aggregate_tree_v<T>) tree::for_each([&](const auto& x) { if constexpr (tree::tensor_leaf<std::remove_cvref_t<decltype(x)>>) same_length(n, x.extent(0)); }, xs);
+  else if constexpr (is_optional_v<T>) n = xs ? length(*xs) : -1;
+  else if constexpr (tree::is_record_v<T>)
+    [&]<int... I>(std::integer_sequence<int, I...>) { (same_length(n, length(tree::field<I>(xs))), ...); }(std::make_integer_sequence<int, tree::field_count<T>()>{});
   return n;
 }
 /// Zeros shaped as a slice: what scan shows its body when there is none.
@@ -74,10 +86,20 @@ template <class T> slice_of_t<T> zero_slice(const T& xs) {
     return std::apply([&](const auto&... x) { return Slice{zero_slice(x)...}; }, xs);
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
     return tree::map<Slice>([&]<class X, class Out>(const X& x, std::type_identity<Out>) { return Out(zero_slice(x)); }, xs);
+  } else if constexpr (is_optional_v<T>) {
+    return xs ? Slice(zero_slice(*xs)) : Slice();
+  } else if constexpr (tree::is_record_v<T>) {
+    return record_of<Slice>(xs, [](const auto& x) { return zero_slice(x); });
   } else {
     return xs;
   }
 }
+struct slice_leaf {
+  static constexpr bool every_leaf = true;
+  index_t i;
+  template <class X> X operator()(const X& x, std::type_identity<X>) const { return x; }  // static
+  template <class X, class Out> requires(!std::is_same_v<X, Out>) Out operator()(const X& x, std::type_identity<Out>) const { return Out(x(i)); }
+};
 template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
   if constexpr (tree::tensor_leaf<T>) return slice_of_t<T>(xs(i));
   else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) return xs[static_cast<std::size_t>(i)];
@@ -85,7 +107,9 @@ template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
   else if constexpr (tuple_like<T>)
     return std::apply([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>)
-    return tree::map<slice_of_t<T>>([&]<class Out>(const auto& x, std::type_identity<Out>) { return Out(x(i)); }, xs);
+    return tree::map<slice_of_t<T>>(slice_leaf{i}, xs);
+  else if constexpr (is_optional_v<T>) return xs ? slice_of_t<T>(slice_at(*xs, i)) : slice_of_t<T>();
+  else if constexpr (tree::is_record_v<T>) return record_of<slice_of_t<T>>(xs, [i](const auto& x) { return slice_at(x, i); });
   else return xs;
 }
 template <class T> struct stack_of { using type = std::vector<T>; };  // static parts: one a step
@@ -96,6 +120,24 @@ template <class... T> struct stack_of<std::tuple<T...>> { using type = std::tupl
 template <class A, class B> struct stack_of<std::pair<A, B>> { using type = std::pair<stack_of_t<A>, stack_of_t<B>>; };
 template <class T, std::size_t N> struct stack_of<std::array<T, N>> { using type = std::array<stack_of_t<T>, N>; };
 template <class T> requires tree::is_aggregate_tree_v<T> struct stack_of<T> { using type = tree::rebind_t<tree::more_axes<1>, T>; };
+template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index_t n);
+struct stack_leaf {
+  static constexpr bool every_leaf = true;
+  index_t n;
+  template <class Y> Y operator()(const Y& y, std::type_identity<Y>) const { return y; }  // static
+  template <class Y, class Out> requires(!std::is_same_v<Y, Out>) Out operator()(const Y& y, std::type_identity<Out>) const {
+    Out stack;
+    store_at<unstacked_t<Y>>(stack, y, 0, n);
+    return stack;
+  }
+};
+struct store_leaf {
+  static constexpr bool every_leaf = true;
+  index_t i, n;
+  template <class Stack, class Y> void operator()(Stack& stack, const Y& y) const {
+    if constexpr (!std::is_same_v<std::remove_const_t<Stack>, Y>) store_at<Y>(stack, y, i, n);
+  }
+};
 /// Puts y at place i of n; the first one makes the stack, also of no places.
 template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index_t n) {
   if constexpr (tree::tensor_leaf<T>) {
@@ -106,7 +148,9 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
       for (int d = 0; d < R; ++d) e[d + 1] = y.extent(d);
       ys = stack_of_t<T>(e);
     }
-    if (i < n) {
+    if constexpr (R == 0) {
+      if (i < n) ys(i) = y.elements().get(0);
+    } else if (i < n) {
       auto place = ys(i);
       if (!(place.shape() == y.shape())) shapes_differ("scan", shape::text(place.shape()), shape::text(y.shape()));
       place = y;
@@ -119,12 +163,8 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
       (store_at<std::tuple_element_t<I, T>>(std::get<I>(ys), std::get<I>(y), i, n), ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
-    if (i == 0) ys = tree::map<stack_of_t<T>>([&]<class Y, class Out>(const Y& part, std::type_identity<Out>) {
-      Out stack;
-      store_at<unstacked_t<Y>>(stack, part, 0, n);
-      return stack;
-    }, y);
-    else tree::for_each([&](auto& stack, const auto& part) { stack(i) = part; }, ys, y);
+    if (i == 0) ys = tree::map<stack_of_t<T>>(stack_leaf{n}, y);
+    else tree::for_each(store_leaf{i, n}, ys, y);
   } else if (i < n) {
     ys.push_back(y);
   }

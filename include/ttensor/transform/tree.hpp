@@ -136,7 +136,8 @@ template <class M, template <class...> class R, class... P> requires is_record_v
 };
 template <class M, class T> requires is_aggregate_tree_v<T> struct rebind<M, T> {
   using S = typename aggregate_of<T>::scalar;
-  static constexpr int axes = aggregate_of<T>::stack + M::rank_change;
+  static constexpr bool taken = M::rank_change == 0 || takes_v<M, S>;  // aggregates of integers have no derivatives
+  static constexpr int axes = aggregate_of<T>::stack + (taken ? M::rank_change : 0);
   static_assert(
       axes >= 0,
       "ttensor: the tensors of an aggregate have the ranks that its type says, so vmap can take an axis only from the stacked form, "
@@ -145,7 +146,7 @@ template <class M, class T> requires is_aggregate_tree_v<T> struct rebind<M, T> 
     if constexpr (has_member_rebind<T, U>) return std::type_identity<typename T::template rebind<U>>{};
     else return std::type_identity<typename aggregate_of<T>::template on<U>>{};
   }
-  using type = typename decltype(on<stack_t<typename M::template scalar_of_struct<S>, (axes > 0 ? axes : 0)>>())::type;
+  using type = typename decltype(on<stack_t<std::conditional_t<taken, typename M::template scalar_of_struct<S>, S>, (axes > 0 ? axes : 0)>>())::type;
 };
 
 template <class T> inline constexpr bool is_container_v = false;
@@ -221,6 +222,9 @@ template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, 
   else return map<Out>(f, a);
 }
 
+[[noreturn]] inline void parts_differ() {
+  raise<shape_error>("[tree] two trees that must have one structure have vectors of different lengths, or an optional that only one of them has; give both the same parts [TT-S10]");
+}
 /// f(leaf...) for corresponding differentiable leaves (with `every_leaf` integers, masks and single keys too) of trees of one structure; the first tree decides what a leaf is.
 template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
   using D = std::remove_cvref_t<T>;
@@ -234,8 +238,10 @@ template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
     }(std::make_index_sequence<std::tuple_size_v<D>>{});
   } else if constexpr (is_container_v<D>) {
     if constexpr (requires { t.has_value(); }) {
+      if (!((u.has_value() == t.has_value()) && ...)) parts_differ();
       if (t.has_value()) for_each(f, *t, *u...);
-    } else {
+    } else if constexpr (!std::is_same_v<D, std::vector<bool>>) {
+      if (!((u.size() == t.size()) && ...)) parts_differ();
       for (std::size_t i = 0; i < t.size(); ++i) for_each(f, t[i], u[i]...);
     }
   } else if constexpr (is_aggregate_tree_v<D> || is_record_v<D>) {
@@ -300,7 +306,7 @@ template <class T> using index_chain_t = levels_t<index_levels, T>;
 template <template <class> class K, class C> struct wrap_in {
   static constexpr int rank_change = 0;
   template <class S> using map = K<reelem_t<C, elem_t<S>>>;
-  template <class S> using scalar_of_struct = map<S>;
+  template <class S> using scalar_of_struct = typename std::conditional_t<is_differentiable_v<elem_t<S>>, std::type_identity<map<S>>, std::type_identity<S>>::type;
 };
 template <class C> struct lift_to {  // the chain C, nothing around it
   static constexpr int rank_change = 0;

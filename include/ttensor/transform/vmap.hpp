@@ -81,14 +81,15 @@ struct chunk {
 template <int Axis> struct split_leaf {
   static constexpr bool every_leaf = true;
   chunk& part;
-  template <class K, class Out> requires tree::is_keys_v<K> Out operator()(const K& keys, std::type_identity<Out>) const {
+  template <class X> X operator()(const X& x, std::type_identity<X>) const { return x; }  // integers and keys of an aggregate's own type: static
+  template <class K, class Out> requires(tree::is_keys_v<K> && !std::is_same_v<K, Out>) Out operator()(const K& keys, std::type_identity<Out>) const {
     static_assert(Axis == 0, "ttensor: keys are mapped over their first axis, in_axes<0>");
     part.meet(static_cast<index_t>(keys.size()));
     std::vector<const typename K::value_type*> each;
     for (index_t i = 0; i < part.width(); ++i) each.push_back(&keys[static_cast<std::size_t>(part.first + (i < part.count() ? i : 0))]);
     return random_detail::map_examples<Out>(each);
   }
-  template <class S, auto Sh, class Out> Out operator()(const tensor<S, Sh>& x, std::type_identity<Out>) const {
+  template <class S, auto Sh, class Out> requires(!std::is_same_v<tensor<S, Sh>, Out>) Out operator()(const tensor<S, Sh>& x, std::type_identity<Out>) const {
     constexpr int R = shape::rank_of<Sh>();
     const int a = shape::normalize_axis(Axis, R, part.op);
     part.meet(x.extent(a));
@@ -108,7 +109,7 @@ template <int Axis> struct split_leaf {
       inner = statement_rule<X>::evaluate(moved, moved.shape());
     }
     store<B> s(static_cast<store<X>&&>(inner), part.width(), shape::size(e));
-    if constexpr (R == 1) return Out(static_cast<store<B>&&>(s));
+    if constexpr (!tree::tensor_leaf<Out>) return Out(static_cast<store<B>&&>(s));
     else return Out(static_cast<store<B>&&>(s), e);
   }
 };
@@ -155,7 +156,7 @@ template <class Level, class Out, class S, int R> Out stack(index_t examples, co
 template <class Level, int Axis> struct join_leaf {
   static constexpr bool every_leaf = true;
   index_t examples;
-  template <class K, class Out> requires tree::is_keys_v<K> Out operator()(const K& keys, std::type_identity<Out>) const {
+  template <class K, class Out> requires(tree::is_keys_v<K> && !std::is_same_v<K, Out>) Out operator()(const K& keys, std::type_identity<Out>) const {
     static_assert(Axis == 0, "ttensor: vmap stacks the keys that f returns along a first axis, out_axes<0>");
     Out out;
     for (index_t i = 0; i < examples; ++i) out.push_back(random_detail::one_example<typename Out::value_type>(keys, i));
@@ -163,7 +164,7 @@ template <class Level, int Axis> struct join_leaf {
   }
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
     using S = scalar_t<Y>;
-    if constexpr (std::is_same_v<Out, Y> && !array_like<Y>) {
+    if constexpr (std::is_same_v<Out, Y> && (Axis != none || !array_like<Y>)) {
       return y;  // a number of an aggregate's own type has no place for an axis: static
     } else if constexpr (Axis != none) {
       auto one = [&] {
@@ -194,7 +195,10 @@ template <int Axis> struct make_room {
   index_t examples;
   template <class Y> Y operator()(const Y& y, std::type_identity<Y>) const {
     if constexpr (tree::is_keys_v<Y>) {
-      return Y{};
+      if constexpr (requires { y.seed; }) return y;
+      else return Y{};
+    } else if constexpr (!array_like<Y>) {
+      return y;
     } else {
       auto e = y.shape();
       e[shape::normalize_axis(Axis, rank_v<Y>, "vmap")] = examples;
@@ -220,7 +224,8 @@ template <int Axis> struct fill_room {
       raise<shape_error>(
           "[vmap] two chunks of examples give trees with different numbers of parts; leave chunk_size out [TT-S31]");
     Y& all = *static_cast<Y*>(at[k++]);
-    if constexpr (tree::is_keys_v<Y>) {
+    if constexpr (!array_like<Y> && !requires { y.begin(); }) {  // static
+    } else if constexpr (tree::is_keys_v<Y>) {
       all.insert(all.end(), y.begin(), y.begin() + part.count());
     } else {
       const int a = shape::normalize_axis(Axis, rank_v<Y>, "vmap");
