@@ -26,6 +26,17 @@ template <class T> constexpr auto computed() {
 template <class T> using computed_t = typename decltype(computed<T>())::type;
 template <class T> inline constexpr bool has_kernel_v =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>;
+/// Whether the elements of several matrices lie between each other, so that each would be read from other cache lines than it needs.
+template <int R> bool is_interleaved(const layout_map<R>& m) {
+  const auto far = [](index_t stride) { return stride > 1 || stride < -1; };
+  if (!far(m.stride[R - 2]) || !far(m.stride[R - 1]) || m.extent[R - 2] < 16 || m.extent[R - 1] < 16) return false;
+  bool yes = false, repeated = false;
+  for (int d = 0; d < R - 2; ++d) {
+    repeated = repeated || (m.extent[d] != 1 && m.stride[d] == 0);
+    yes = yes || (m.extent[d] >= 4 && !far(m.stride[d]));
+  }
+  return yes && !repeated;
+}
 }  // namespace contraction_detail
 
 /// (..., m, k) x (..., k, n): operands of one rank and element type; leading extents are equal or 1.
@@ -47,6 +58,10 @@ struct matmul_op {
       if constexpr (std::is_same_v<T, bool>) return y != C(0);
       else return to<T>(y);
     } else {
+      if constexpr (R > 2) {
+        if (contraction_detail::is_interleaved(a.map)) return primal(tensor<T, R>(a).as_leaf(), b);
+        if (contraction_detail::is_interleaved(b.map)) return primal(a, tensor<T, R>(b).as_leaf());
+      }
       run::product_nest s{};
       dims<R> e{};
       const auto& p = a.map;
