@@ -42,7 +42,6 @@ TTENSOR_BODY void copy_turned(int bytes, char* to, index_t to_row, const char* f
 /// The last two axes of an addition that is turned, some cache lines of `to` after the other: more columns of `from` may meet in one set of the cache.
 template <class T> void add_turned(T* to, const T* from, const addition& a) {
   constexpr int line = 64 / sizeof(T), most = 64;
-  using V = pack<T, line>;
   T block[most * line];
   const int y = a.rank - 2, x = y + 1;
   for (index_t j = 0; j < a.extent[x]; j += line)
@@ -50,23 +49,24 @@ template <class T> void add_turned(T* to, const T* from, const addition& a) {
       const index_t w = a.extent[x] - j < line ? a.extent[x] - j : line, h = a.extent[y] - i < most ? a.extent[y] - i : most;
       copy_turned(sizeof(T), reinterpret_cast<char*>(block), 64, reinterpret_cast<const char*>(from + i + j * a.step[x]), a.step[x] * index_t(sizeof(T)), h, w);
       T* row = to + i * a.stride[y] + j;
-      for (index_t r = 0; r < h; ++r, row += a.stride[y]) {
-        if (w == line) (V::load(row) + V::load(block + r * line)).store(row);
-        else for (index_t k = 0; k < w; ++k) row[k] += block[r * line + k];
-      }
+      for (index_t r = 0; r < h; ++r, row += a.stride[y])
+        for (index_t k = 0; k < w; ++k) row[k] += block[r * line + k];
     }
 }
+/// to[stride i] += from[step i]: what arrays of one axis need. Signature as add_strided.
+template <class T> TTENSOR_NOINLINE void add_line(char* bytes, const index_t* stride, const char* values, const index_t* step, const index_t* extent, int rank) {
+  T* to = reinterpret_cast<T*>(bytes);
+  const T* from = reinterpret_cast<const T*>(values);
+  const index_t n = rank > 0 ? extent[0] : 1, s = rank > 0 ? stride[0] : 0, f = rank > 0 ? step[0] : 0;
+  if (s == 1 && f == 1) return run::back_detail::add<T>(bytes, values, n);
+  for (index_t i = 0; i < n; ++i) to[i * s] = static_cast<T>(to[i * s] + from[i * f]);
+}
 template <class T> TTENSOR_NOINLINE void add_along(T* to, const T* from, const addition& a, int d) {
-  const index_t n = d < a.rank ? a.extent[d] : 1, s = d < a.rank ? a.stride[d] : 0, f = d < a.rank ? a.step[d] : 0;
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     if (a.turned && d == a.rank - 2) return add_turned(to, from, a);
-  if (d < a.rank - 1) {
-    for (index_t i = 0; i < n; ++i) add_along<T>(to + i * s, from + i * f, a, d + 1);
-  } else if (s == 1 && f == 1) {
-    run::back_detail::add<T>(reinterpret_cast<char*>(to), reinterpret_cast<const char*>(from), n);
-  } else {
-    for (index_t i = 0; i < n; ++i) to[i * s] = static_cast<T>(to[i * s] + from[i * f]);
-  }
+  if (d >= a.rank - 1)
+    return add_line<T>(reinterpret_cast<char*>(to), a.stride + d, reinterpret_cast<const char*>(from), a.step + d, a.extent + d, a.rank - d);
+  for (index_t i = 0; i < a.extent[d]; ++i) add_along<T>(to + i * a.stride[d], from + i * a.step[d], a, d + 1);
 }
 /// to[stride . i] += from[step . i] over all i.
 template <class T> TTENSOR_NOINLINE void add_strided(char* to, const index_t* stride, const char* from, const index_t* step, const index_t* extent, int rank) {

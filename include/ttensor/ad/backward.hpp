@@ -53,17 +53,19 @@ struct saved_value {
   alignas(16) char bytes[16];
 };
 /// Constants of a statement type.
+struct back_record;
 struct back_layout {
   run::kernel kernel;
   int rank, inner_levels, levels;  // all axes; batch axes of the tape's own scalars, which come first, and all batch axes
   int planes, lanes, vars, px;     // of the kernel; taped values of a result; planes of one taped value
   int values, targets;
   const int *bytes, *target_plane;  // of every plane; first plane of a target
-  void (*const* add)(char*, const index_t*, const char*, const index_t*, const index_t*, int);  // add_strided of every target
+  void (*const* add)(char*, const index_t*, const char*, const index_t*, const index_t*, int);  // add_strided or add_line of every target
   const run::accumulation* sums;
   void (*drive)(run::nest&, run::kernel, const run::accumulation&);
   int cost;
   bool value;                      // the forward loop of a sum: plane 0 is its value
+  void (*turn)(const back_layout&, back_record&, const index_t*&, slot_base* const*, arena&);  // of several axes; or null
 };
 /// What was recorded: extents, then for every leaf plane and target their strides. keep: of every value; null when the record
 /// ends before the expression does.
@@ -200,7 +202,7 @@ TTENSOR_NOINLINE inline bool forms_apart(const back_layout& l, const back_record
   return !all;
 }
 /// Turns the axes but for batch axes into the order in which the targets lie in memory, where these agree: a permuted array is then added to where it lies.
-TTENSOR_NOINLINE inline void turn(const back_layout& l, back_record& r, const index_t*& out_stride, slot_base* const* to, arena& memory) {
+inline void turn(const back_layout& l, back_record& r, const index_t*& out_stride, slot_base* const* to, arena& memory) {
   int order[run::max_rank];
   auto inside = [&](int a, int b) {  // whether axis a lies inside axis b
     bool yes = false, no = false;
@@ -237,7 +239,7 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& giv
   alignas(64) static constexpr char zeros[256]{};
   arena memory;
   back_record r = given;
-  if (l.rank - l.levels > 1) back_detail::turn(l, r, out_stride, to, memory);
+  if (l.turn) l.turn(l, r, out_stride, to, memory);
   run::nest_plane plane[run::max_planes];
   adjoint_plane part[run::max_planes];
   run::nest s;
@@ -332,12 +334,10 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& giv
 
   index_t extent[run::max_rank];  // the planner changes its own
   std::memcpy(extent, x, row);
-  s.rank = rank;
-  s.planes = l.planes;
+  s.rank = rank, s.planes = l.planes;
   s.plane = plane;
   s.lanes = l.lanes;
-  s.cost = l.cost;
-  if (rank > 2) run::pair_inputs(s, nullptr, l.levels);
+  s.cost = l.cost, s.batch = l.levels;
   l.drive(s, l.kernel, *l.sums);
 
   for (int g = 0; g < l.targets; ++g) {

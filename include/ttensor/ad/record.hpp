@@ -39,7 +39,7 @@ template <class S, class E, bool Value = false> struct statement_record {
       auto one = [&](int n, adder f) {
         for (int j = 0; j < n; ++j) a[g++] = f;
       };
-      (one(taped_vars<L>(), add_strided<elem_t<typename L::scalar>>), ...);
+      (one(taped_vars<L>(), full > 1 ? add_strided<elem_t<typename L::scalar>> : add_line<elem_t<typename L::scalar>>), ...);
       return a;
     }
     static constexpr std::uint64_t kept() {
@@ -57,7 +57,7 @@ template <class S, class E, bool Value = false> struct statement_record {
   static constexpr back_layout layout{
       kernel::launch, full, inner_levels, levels, kernel::planes, kernel::N, vars, planes_v<X>, value_planes, target_count,
       kernel::bytes.v, target_plane.v, adders.v, &kernel::sums,
-      full == 1 && !run::has_threads ? run::run_line_sum : run::run_nest_sum, kernel::cost, Value};
+      full == 1 && !run::has_threads ? run::run_line_sum : run::run_nest_sum, kernel::cost, Value, E::rank > 1 ? back_detail::turn : nullptr};
   index_t extent[full + 1], value_stride[value_planes * full + 1], target_stride[target_count * full + 1];
   saved_value value[value_planes + 1];
   struct nothing {

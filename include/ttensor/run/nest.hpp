@@ -35,6 +35,7 @@ struct nest {
   nest_plane* plane;
   int lanes;       // elements of a pack
   int cost = 8;    // of an element: planes and instructions
+  int batch = 0;   // leading axes that keep their places in a sum
   bool overlapping = false;  // outputs share elements under different mappings: pieces must run in order
   index_t size() const {
     index_t n = 1;

@@ -186,21 +186,19 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       for (; i + N <= m; i += N) sum = Red::combine(sum, convert_value<total>(value<false>(u, jump(i))));
       return sum;
     } else {  // nvcc warns of loops behind a return
-      if constexpr (rounds) {  // or a lane of a block would be the sum of thousands of terms one after the other
-        constexpr index_t steps = 32;
-        acc sum[chains];
-        bool any = false;
-        for (; i + steps * chains * N <= m; any = true) {
-          static_for<chains>([&](auto j) { sum[j()] = any ? Red::combine(sum[j()], a[j()]) : a[j()]; });
-          static_for<chains>([&](auto j) { a[j()] = value<Contiguous>(u, jump(i + j() * N)); });
-          i += chains * N;
-          for (index_t s = 1; s < steps; ++s, i += chains * N)
-            static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + j() * N))); });
-        }
-        if (any) static_for<chains>([&](auto j) { a[j()] = Red::combine(sum[j()], a[j()]); });
+      acc sum[chains];
+      constexpr index_t span = rounds ? 32 * chains * N : block;  // or a lane of a block would be the sum of thousands of terms one after the other
+      for (bool first = true;; first = false) {
+        const index_t limit = m - i > span ? i + span : m;
+        for (; i + chains * N <= limit; i += chains * N)
+          static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + j() * N))); });
+        if constexpr (!rounds) break;
+        const bool last = i + chains * N > m;
+        if (last && first) break;
+        static_for<chains>([&](auto j) { sum[j()] = first ? a[j()] : Red::combine(sum[j()], a[j()]); });
+        static_for<chains>([&](auto j) { a[j()] = last ? sum[j()] : Red::template identity<acc>(); });
+        if (last) break;
       }
-      for (; i + chains * N <= m; i += chains * N)
-        static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + j() * N))); });
       for (; i + N <= m; i += N) a[0] = Red::combine(a[0], value<false>(u, jump(i)));
       return fold_chains();
     }

@@ -13,12 +13,12 @@ void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
 /// What run_nest_sum_of_rows does with the nest.
 nest_plan plan_nest_sum(nest& s, rows_kernel k, const accumulation& a);
 
-/// Puts the axes of a reduction, but for the first `batch` ones, in the order in which its inputs lie in memory, outermost first, where they agree. Only strides of the
+/// Puts the axes of a reduction, but for batch axes, in the order in which its inputs lie in memory, outermost first, where they agree. Only strides of the
 /// values count, and only against each other: the order of an element's additions is the same beside tangents and in a batch of any size.
-void follow_inputs(nest& s, const plane_facts* facts, int batch);
+void follow_inputs(nest& s, const plane_facts* facts);
 /// An input whose elements do not lie along the innermost axis passes through tiles: the axis along which they do becomes the other axis of these.
 /// Without facts every input counts.
-void pair_inputs(nest& s, const plane_facts* facts, int batch);
+void pair_inputs(nest& s, const plane_facts* facts);
 
 #if defined(TTENSOR_BODY)
 class sum_driver : driver {
@@ -234,7 +234,7 @@ class sum_driver : driver {
   index_t leaf_[max_rank];
 };
 
-TTENSOR_BODY void follow_inputs(nest& s, const plane_facts* facts, int batch) {
+TTENSOR_BODY void follow_inputs(nest& s, const plane_facts* facts) {
   auto inside = [&](int d) {  // whether axis d - 1 lies inside axis d
     bool yes = false, no = false;
     for (int p = 0; p < s.planes; ++p) {
@@ -245,22 +245,22 @@ TTENSOR_BODY void follow_inputs(nest& s, const plane_facts* facts, int batch) {
     }
     return yes && !no;
   };
-  for (int i = batch + 1; i < s.rank; ++i)
-    for (int d = i; d > batch && inside(d); --d) {
+  for (int i = s.batch + 1; i < s.rank; ++i)
+    for (int d = i; d > s.batch && inside(d); --d) {
       std::swap(s.extent[d - 1], s.extent[d]);
       for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[d - 1], s.plane[p].stride[d]);
     }
-  pair_inputs(s, facts, batch);
+  pair_inputs(s, facts);
 }
-TTENSOR_BODY void pair_inputs(nest& s, const plane_facts* facts, int batch) {
+TTENSOR_BODY void pair_inputs(nest& s, const plane_facts* facts) {
   int inner[2] = {-1, -1};  // the two innermost axes
-  for (int d = s.rank - 1; d >= batch && inner[1] < 0; --d)
+  for (int d = s.rank - 1; d >= s.batch && inner[1] < 0; --d)
     if (s.extent[d] != 1) inner[inner[0] >= 0] = d;
   for (int p = 0; p < s.planes && inner[1] >= 0; ++p) {
     if (s.plane[p].how != access::input || (facts && !facts[p].leads)) continue;
     const index_t* const t = s.plane[p].stride;
     int least = inner[0];
-    for (int d = inner[0]; d >= batch; --d)
+    for (int d = inner[0]; d >= s.batch; --d)
       if (t[d] != 0 && (t[least] == 0 || std::abs(t[d]) < std::abs(t[least]))) least = d;
     if (least == inner[0] || least == inner[1] || t[inner[0]] == 0) continue;
     std::swap(s.extent[least], s.extent[inner[1]]);
@@ -268,7 +268,10 @@ TTENSOR_BODY void pair_inputs(nest& s, const plane_facts* facts, int batch) {
     return;
   }
 }
-TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
+TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) {
+  pair_inputs(s, nullptr);
+  sum_driver(s, k, a).run();
+}
 TTENSOR_BODY void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a) { sum_driver(s, k, a).run(); }
 TTENSOR_BODY nest_plan plan_nest_sum(nest& s, rows_kernel k, const accumulation& a) { return sum_driver(s, k, a).planned(); }
 #endif
@@ -279,14 +282,15 @@ template <int F> TTENSOR_NOINLINE void sum_planned(statement_planes<F>& st, cons
     run_line_sum_of_rows(st.plane, st.type.planes, st.type.lanes, st.type.kernel, st.extent[0], a);
   } else {
     nest s = st.loops();
-    follow_inputs(s, st.type.facts, batch);
+    s.batch = batch;
+    follow_inputs(s, st.type.facts);
     run_nest_sum_of_rows(s, st.type.kernel, a);
   }
 }
 /// What sum_planned does.
 template <int F> nest_plan plan_sum(statement_planes<F>& st, const accumulation& a) {
   nest s = st.loops();
-  follow_inputs(s, st.type.facts, 0);
+  follow_inputs(s, st.type.facts);
   if constexpr (F == 1 && !has_threads) return plan_line_sum(s, st.type.kernel, a);
   else return plan_nest_sum(s, st.type.kernel, a);
 }

@@ -20,6 +20,7 @@ TTENSOR_BEGIN
   TTENSOR_KNOWN_TAPED(X)                                                                                          \
   TTENSOR_KNOWN struct ad::sum_node<X>;                                                                           \
   TTENSOR_KNOWN void ad::add_strided<X>(char*, const index_t*, const char*, const index_t*, const index_t*, int); \
+  TTENSOR_KNOWN void ad::add_line<X>(char*, const index_t*, const char*, const index_t*, const index_t*, int);    \
   TTENSOR_KNOWN void ad::leaf_noter::note(const whole_leaf<X, 1>&);                                               \
   TTENSOR_KNOWN void ad::leaf_noter::note(const whole_leaf<X, 2>&);                                               \
   TTENSOR_KNOWN void run::back_detail::add<X>(char*, const char*, index_t);                                       \
