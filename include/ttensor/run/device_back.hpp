@@ -99,7 +99,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
     e.leaves([&]<class L>(const L& l) {
       if constexpr (is_device_leaf_v<L>)
         if constexpr (std::is_same_v<typename L::scalar, U>)
-          if (l.data() >= g.x && l.data() < g.x + (g.size > 0 ? g.size : 1)) {
+          if (l.data() == g.x || (l.data() > g.x && l.data() < g.x + g.size)) {
             if (plan[k].grad) raise<device_error>("[backward] an array is named twice, or its gradient would go to two places; name it once [TT-G03]");
             if (!device_detail::distinct(stride[k], st.loops.extent, E::rank))
               raise<device_error>("[backward] the places of an array share elements (a sliding window); copy it to an array of its own first [TT-G04]");
