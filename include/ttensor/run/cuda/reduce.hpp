@@ -11,7 +11,7 @@ template <class Red, class A> __device__ A block_fold(A a, A* room) {
   using V = device_pack<A, 1>;
   auto combine = [](A x, A y) { return Red::combine(V(x), V(y)).v[0]; };
 #pragma unroll
-  for (int d = 16; d > 0; d /= 2) a = combine(a, __shfl_down_sync(0xffffffffu, a, d));
+  for (unsigned d = 16; d > 0; d /= 2) a = combine(a, __shfl_down_sync(0xffffffffu, a, d));
   if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = a;
   __syncthreads();
   if (threadIdx.x == 0)
