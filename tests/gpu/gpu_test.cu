@@ -47,6 +47,8 @@ TEST_CASE("without a device its use is one clear error, and the host goes on" * 
   CHECK_THROWS_WITH_AS((device_array<float, 1>(x)), text.c_str(), device_error);
   CHECK_THROWS_WITH_AS(assign(none, none.as_leaf() * 2.0f), text.c_str(), device_error);
   CHECK_THROWS_WITH_AS(sum_on_device(none * none), text.c_str(), device_error);
+  const device_leaf<float, 2> matrix{none.data(), layout_map<2>::row_major({{3, 3}})};
+  CHECK_THROWS_WITH_AS(gpu::sum_rows(none.data(), matrix), text.c_str(), device_error);
   CHECK_THROWS_WITH_AS(backward(none.as_leaf() * 2.0f, none, wrt(none, none)), text.c_str(), device_error);
   CHECK_THROWS_WITH_AS(gpu::check(cudaErrorMemoryAllocation, "allocate"), "[device] allocate: cudaErrorMemoryAllocation: out of memory [TT-G02]", device_error);
   const tensor<float, 1> y = x * x;
