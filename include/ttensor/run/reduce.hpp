@@ -187,6 +187,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       return sum;
     } else {  // nvcc warns of loops behind a return
       acc sum[chains];
+      static_for<chains>([&](auto j) { sum[j()] = Red::template identity<acc>(); });
       constexpr index_t span = rounds ? 32 * chains * N : block;  // or a lane of a block would be the sum of thousands of terms one after the other
       for (bool first = true;; first = false) {
         const index_t limit = m - i > span ? i + span : m;
@@ -195,7 +196,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
         if constexpr (!rounds) break;
         const bool last = i + chains * N > m;
         if (last && first) break;
-        static_for<chains>([&](auto j) { sum[j()] = first ? a[j()] : Red::combine(sum[j()], a[j()]); });
+        static_for<chains>([&](auto j) { sum[j()] = Red::combine(sum[j()], a[j()]); });
         static_for<chains>([&](auto j) { a[j()] = last ? sum[j()] : Red::template identity<acc>(); });
         if (last) break;
       }
