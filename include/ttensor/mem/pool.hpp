@@ -83,6 +83,7 @@ TTENSOR_BODY void* block_cache::take(std::size_t& bytes) {
     return p;
   }
   ++stats.system;
+  if (held_ + bytes > limit && bytes <= limit) trim();  // or sizes that nobody asks for any more would be held for ever, and this one never
   return from_system(bytes);
 }
 inline void block_cache::give(void* p, std::size_t bytes, std::size_t most) noexcept {
