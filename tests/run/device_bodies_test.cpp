@@ -305,4 +305,6 @@ TEST_CASE("what a backward pass cannot write is refused") {
   CHECK(code([&] { run::device_backward(loop{1}, e, ct.get(), x.into(ct.get())); }) == "[TT-G05]");
   CHECK(code([&] { run::device_backward(loop{1}, e, ct.get(), x.into(x.get())); }) == "[TT-G05]");
   CHECK(code([&] { run::device_backward(loop{1}, e, ct.get(), x.into(g.get())); }).empty());
+  const device_leaf<double, 2> rows{x.get(), {0, {{3, 3}}, {{1, 0}}}}, columns{g.get(), {0, {{3, 3}}, {{0, 1}}}};  // an array that no gradient is asked of is read too
+  CHECK(code([&] { run::device_backward(loop{1}, apply<mul_op>(rows, columns), ct.get(), run::into_gradient<double>{x.get(), g.get(), 3}); }) == "[TT-G05]");
 }

@@ -39,7 +39,7 @@ TTENSOR_BODY void copy_turned(int bytes, char* to, index_t to_row, const char* f
   run::transpose_copy(bytes, to, to_row, from, from_column, h, w);
 }
 #endif
-/// The last two axes of an addition that is turned, some cache lines of `to` after the other: more columns of `from` may meet in one set of the cache.
+/// The last two axes of an addition that is turned, one cache line of `to` wide at a time: longer rows would read so many columns of `from` that they fall into one set of the cache.
 template <class T> void add_turned(T* to, const T* from, const addition& a) {
   constexpr int line = 64 / sizeof(T), most = 64;
   T block[most * line];

@@ -6,6 +6,7 @@
 #include "../expr/merge.hpp"
 #include "add_region.hpp"
 #include "sum_gradient.hpp"
+#include "turned_axes.hpp"
 
 TTENSOR_BEGIN
 

@@ -60,7 +60,7 @@ struct one_minus_square_op : elementwise<1> {
     return grads{ops::times(-2, a)};
   }
 };
-/// 1 + a^2 of complex a as (a - i)(a + i), exact near a = i and -i where that cancels; of real ones as it stands.
+/// 1 + a^2 of complex a as (a - i)(a + i), exact near a = i and -i where that cancels.
 struct one_plus_square_op : elementwise<1> {
   static constexpr const char* name = "one_plus_square";
   static constexpr unsigned reads(int) { return 1u; }

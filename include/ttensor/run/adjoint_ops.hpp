@@ -7,7 +7,7 @@ namespace run {
 
 /// What the bookkeeping around a backward loop does with elements of one type.
 struct adjoint_ops {
-  bool narrow;  // the sums of a few packs are emptied into wider ones, often where elements are floats or complex numbers of float
+  bool narrow;  // E is narrower than its collect_t: sums are emptied every 8 packs, others every 64 at most
   void (*add)(char* to, const char* from, index_t n);
   void (*put)(char* to, const char* from, index_t n);
   void (*empty)(char* sums, char* wide);  // a pack each

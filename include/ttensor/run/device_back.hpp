@@ -122,7 +122,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
       const auto low = reinterpret_cast<std::uintptr_t>(p);
       return p && low < last && first < low + static_cast<std::uintptr_t>(n) * bytes;
     };
-    bool one = meets(ct, st.size, sizeof(C)) || meets(g.x, g.size, sizeof(U));
+    bool one = meets(ct, st.size, sizeof(C)) || meets(g.x, g.size, sizeof(U)) || device_overlaps(g.grad, static_cast<std::size_t>(g.size) * sizeof(U), e, false);
     (..., (one = one || (static_cast<const void*>(&into) != &g && (meets(into.grad, into.size, sizeof(T)) || meets(into.x, into.size, sizeof(T))))));
     if (one) raise<device_error>("[backward] a gradient shares memory with the cotangent, an array or another gradient; give it memory of its own [TT-G05]");
   };
@@ -140,7 +140,8 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
       if constexpr (device_detail::has_target<Ki>) {
         if (!plan[I].grad) return;
         if (plan[I].direct) return st.set_output(I, reinterpret_cast<S*>(plan[I].grad), stride[I]);
-        at<I>(temporary) = x.template scratch<device_sum_t<S>>(Ki::rank == 0 ? threads : st.size);
+        constexpr index_t bytes = sizeof(device_sum_t<S>);
+        at<I>(temporary) = x.template scratch<device_sum_t<S>>(Ki::rank == 0 ? threads : (st.size * index_t(sizeof(S)) + bytes - 1) / bytes);  // of S where it is no sum
         plan[I].add = false;
         if constexpr (Ki::rank == 0) st.plane[I].ptr = reinterpret_cast<char*>(at<I>(temporary).get());
         else st.set_output(I, reinterpret_cast<S*>(at<I>(temporary).get()));

@@ -211,7 +211,7 @@ template <class X, class T, class E> void device_map_flat(const X& x, T* out, co
 }
 /// Would writing e, row-major, over the n elements at `out` change what e still has to read? A leaf in the very place and order of
 /// the result does not: one thread reads its elements before it writes them.
-template <class E> bool device_overlaps(const void* out, std::size_t bytes, const E& e) {
+template <class E> bool device_overlaps(const void* out, std::size_t bytes, const E& e, bool in_place = true) {
   device_statement<E, 0> st(e);
   const auto first = reinterpret_cast<std::uintptr_t>(out), last = first + bytes;
   for (const nest_plane& p : st.plane) {
@@ -223,7 +223,7 @@ template <class E> bool device_overlaps(const void* out, std::size_t bytes, cons
       else high += static_cast<std::uintptr_t>(reach);
     }
     if (high <= first || last <= low) continue;
-    if (low != first || high != last || !st.dense(p)) return true;
+    if (!in_place || low != first || high != last || !st.dense(p)) return true;
   }
   return false;
 }

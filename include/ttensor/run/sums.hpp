@@ -14,7 +14,8 @@ void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
 nest_plan plan_nest_sum(nest& s, rows_kernel k, const accumulation& a);
 
 /// Puts the axes of a reduction, but for batch axes, in the order in which its inputs lie in memory, outermost first, where they agree. Only strides of the
-/// values count, and only against each other: the order of an element's additions is the same beside tangents and in a batch of any size.
+/// values count, and only against each other: the order of the axes is the same beside tangents and in a batch of any size (which axes become one, and how many rows are added
+/// at once, depends on all planes: with tangents the last bit of a value may differ).
 void follow_inputs(nest& s, const plane_facts* facts);
 /// An input whose elements do not lie along the innermost axis passes through tiles: the axis along which they do becomes the other axis of these.
 /// Without facts every input counts.
@@ -237,6 +238,8 @@ class sum_driver : driver {
 TTENSOR_BODY void follow_inputs(nest& s, const plane_facts* facts) {
   auto inside = [&](int d) {  // whether axis d - 1 lies inside axis d
     bool yes = false, no = false;
+    for (int p = 0; p < s.planes && d == s.rank - 1 && s.extent[d - 1] < 8 && s.extent[d - 1] < s.extent[d]; ++p)
+      if (s.plane[p].how == access::output && s.plane[p].stride[d - 1] != 0) return false;  // short rows of a result whose elements lie apart
     for (int p = 0; p < s.planes; ++p) {
       const index_t a = std::abs(s.plane[p].stride[d - 1]), b = std::abs(s.plane[p].stride[d]);
       if (s.plane[p].how != access::input || !facts[p].leads || a == 0 || b == 0) continue;
@@ -263,6 +266,8 @@ TTENSOR_BODY void pair_inputs(nest& s, const plane_facts* facts) {
     for (int d = inner[0]; d >= s.batch; --d)
       if (t[d] != 0 && (t[least] == 0 || std::abs(t[d]) < std::abs(t[least]))) least = d;
     if (least == inner[0] || least == inner[1] || t[inner[0]] == 0) continue;
+    for (int q = 0; q < s.planes; ++q)  // many rows into one of a result are not worth as many results of short rows
+      if (s.plane[q].how == access::output && s.plane[q].stride[inner[1]] == 0 && s.plane[q].stride[least] != 0 && s.extent[inner[0]] < 8) return;
     std::swap(s.extent[least], s.extent[inner[1]]);
     for (int q = 0; q < s.planes; ++q) std::swap(s.plane[q].stride[least], s.plane[q].stride[inner[1]]);
     return;
