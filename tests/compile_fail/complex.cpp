@@ -33,6 +33,12 @@ auto j = tt::jacrev([](const auto& z) { return tt::abs(z); }, tt::holomorphic)(C
 // twin:
 auto j = tt::jacrev([](const auto& z) { return z * z; }, tt::holomorphic)(C(3, 4));
 
+// case: rule_21_complex_result_of_real_arguments
+// expect: a Jacobian of real arguments and a complex result y is that of its parts
+auto j = tt::jacfwd([](const auto& x) { return x * C(1, 2); })(3.0);
+// twin:
+auto j = tt::jacfwd([](const auto& x) { const auto y = x * C(1, 2); return std::pair{real(y), imag(y)}; })(3.0);
+
 // case: rule_21_laplacian
 // expect: laplacian wants real arguments
 auto t = tt::laplacian([](const auto& z) { return z * z; })(C(3, 4));

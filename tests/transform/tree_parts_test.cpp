@@ -83,6 +83,9 @@ TEST_CASE("trees that must have one structure are compared") {
   CHECK(refused("TT-S10", [&] { tt::jvp(forwards, x, x); }));
   const std::vector<vec> two{{1, 2}, {3}}, one{{1, 2}};
   CHECK(refused("TT-S10", [&] { tt::tree::for_each([](const auto&, const auto&) {}, two, one); }));
+  std::vector<vec> step{{1, 1}, {1, 1}};
+  tt::tree::for_each([](auto& p, const auto& g) { p -= 0.5 * g; }, step, tt::grad([](const auto& p) { return sum(p[0] * p[1]); })(std::vector<vec>{{1, 2}, {3, 4}}));  // a temporary
+  CHECK(same(step[0], vec{-0.5, -1}));
 }
 TEST_CASE("parts that are no numbers, in every mode") {
   const auto f = [](const auto& p) { return sum(p.first * p.first) * (p.second == "x" ? 2.0 : 1.0); };

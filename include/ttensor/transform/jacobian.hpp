@@ -166,10 +166,11 @@ template <bool Holomorphic, class Y, class X> void check_complex(const Y& y, con
   tree::for_each([&]<class O>(const O&) {
     tree::for_each([]<class I>(const I&) {
       constexpr bool in = is_complex_v<elem_t<scalar_t<I>>>, out = is_complex_v<elem_t<scalar_t<O>>>;
+      static_assert(in || !out, "ttensor: a Jacobian of real arguments and a complex result y is that of its parts: return std::pair{eval(real(y)), eval(imag(y))} from f");
       static_assert(
-          Holomorphic || (!in && !out),
+          Holomorphic || !in,
           "ttensor: the Jacobian of a complex function is not one complex matrix; pass holomorphic if f is, or take real(...) and imag(...) apart");
-      static_assert(!Holomorphic || (in && out), "ttensor: holomorphic promises complex arguments and results, one of them is real");
+      static_assert(!Holomorphic || !in || out, "ttensor: holomorphic promises complex arguments and results, one of them is real");
     }, x);
   }, y);
 }

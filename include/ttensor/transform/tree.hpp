@@ -226,7 +226,7 @@ template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, 
   raise<shape_error>("[tree] two trees that must have one structure have vectors of different lengths, or an optional that only one of them has; give both the same parts [TT-S10]");
 }
 /// f(leaf...) for corresponding differentiable leaves (with `every_leaf` integers, masks and single keys too) of trees of one structure; the first tree decides what a leaf is.
-template <class F, class T, class... U> void for_each(F&& f, T& t, U&... u) {
+template <class F, class T, class... U> void for_each(F&& f, T&& t, U&&... u) {
   using D = std::remove_cvref_t<T>;
   if constexpr (tensor_leaf<D> || scalar_leaf_type<D>) {
     if constexpr (takes_v<F, D>) f(unstacked(t), unstacked(u)...);
