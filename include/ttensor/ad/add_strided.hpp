@@ -27,11 +27,7 @@ TTENSOR_BODY addition ordered(const index_t* stride, const index_t* step, const 
   addition a{s.rank, false, {}, {}, {}};
   const int in = s.rank - 1;
   for (int d = 0; d < in && !a.turned && plane[0].stride[in] == 1 && plane[1].stride[in] != 1; ++d)
-    if (plane[1].stride[d] == 1 && plane[0].stride[d] != 0 && s.extent[d] > 8) {
-      for (int p = 0; p < 2; ++p) std::swap(plane[p].stride[d], plane[p].stride[in - 1]);
-      std::swap(s.extent[d], s.extent[in - 1]);
-      a.turned = true;
-    }
+    if (plane[1].stride[d] == 1 && plane[0].stride[d] != 0 && s.extent[d] > 8) s.exchange(d, in - 1), a.turned = true;
   for (int d = 0; d <= in; ++d) a.extent[d] = s.extent[d], a.stride[d] = plane[0].stride[d], a.step[d] = plane[1].stride[d];
   return a;
 }

@@ -52,8 +52,8 @@ struct saved_value {
   bool uniform;
   alignas(16) char bytes[16];
 };
-/// Constants of a statement type.
 struct back_record;
+/// Constants of a statement type.
 struct back_layout {
   run::kernel kernel;
   int rank, inner_levels, levels;  // all axes; batch axes of the tape's own scalars, which come first, and all batch axes
@@ -302,10 +302,12 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& giv
 
   index_t extent[run::max_rank];  // the planner changes its own
   std::memcpy(extent, x, row);
-  s.rank = rank, s.planes = l.planes;
+  s.rank = rank;
+  s.planes = l.planes;
   s.plane = plane;
   s.lanes = l.lanes;
-  s.cost = l.cost, s.batch = l.levels;
+  s.cost = l.cost;
+  s.batch = l.levels;
   l.drive(s, l.kernel, *l.sums);
 
   for (int g = 0; g < l.targets; ++g) {

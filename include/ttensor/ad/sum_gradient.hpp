@@ -28,13 +28,13 @@ template <class X> struct sum_node final : tape_node {
     const index_t* part;  // strides in the slot when the gradient has the statement's shape; null: it has the slot's
   };
   piece* pieces;
-  void (*const* adders)(char*, const index_t*, const char*, const index_t*, const index_t*, int);
+  void (*add_part)(char*, const index_t*, const char*, const index_t*, const index_t*, int);  // that of every target: they are of one type
   int count = 0, rank;
   const index_t* extent;
   std::uint32_t out;
 
   /// `to`: the slots that the value kernel adds to.
-  sum_node(tape& t, const back_layout& l, const back_record& r, slot_base** to) : adders(l.add), rank(l.rank), out(t.new_slot<X>(1)) {
+  sum_node(tape& t, const back_layout& l, const back_record& r, slot_base** to) : add_part(l.add[0]), rank(l.rank), out(t.new_slot<X>(1)) {
     const std::size_t row = static_cast<std::size_t>(rank) * sizeof(index_t), targets = static_cast<std::size_t>(l.targets);
     char* rows = t.memory().bytes((targets + 1) * row);
     auto kept = [&](const index_t* from) {
@@ -88,7 +88,7 @@ template <class X> struct sum_node final : tape_node {
         scale(reinterpret_cast<X*>(scaled), from, g.size(), ct, false);
         index_t whole[run::max_rank];
         row_major(whole, extent, rank, 0);
-        adders[0](reinterpret_cast<char*>(to.open().writable() + p->target.offset), p->part, scaled, whole, extent, rank);
+        add_part(reinterpret_cast<char*>(to.open().writable() + p->target.offset), p->part, scaled, whole, extent, rank);
       } else if (!to.live && ct == X(1)) {  // shared until somebody adds to it
         to.set(g.value());
       } else {

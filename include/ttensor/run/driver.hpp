@@ -50,9 +50,7 @@ class driver {
       if (s_.plane[p].stride[in] == 0 || s_.plane[p].stride[in] == 1) continue;
       for (int d = in - 1; d >= 0; --d) {
         if (s_.plane[p].stride[d] != 1) continue;
-        std::swap(s_.extent[d], s_.extent[in - 1]);
-        for (int q = 0; q < s_.planes; ++q) std::swap(s_.plane[q].stride[d], s_.plane[q].stride[in - 1]);
-        return;
+        return s_.exchange(d, in - 1);
       }
     }
   }

@@ -42,6 +42,10 @@ struct nest {
     for (int d = 0; d < rank; ++d) n *= extent[d];
     return n;
   }
+  void exchange(int a, int b) {  // axes
+    std::swap(extent[a], extent[b]);
+    for (int p = 0; p < planes; ++p) std::swap(plane[p].stride[a], plane[p].stride[b]);
+  }
 };
 
 /// Drops axes of extent 1, orders axes by the first plane's stride (largest outside), merges axes that every plane walks as one.
@@ -93,10 +97,7 @@ TTENSOR_BODY void collapse(nest& s, bool reorder) {
     return w < 0 ? -w : w;
   };
   for (int i = 1; i < s.rank && reorder; ++i)  // insertion sort; usually in order already
-    for (int d = i; d > 0 && weight(d - 1) < weight(d) && weight(d - 1) != 0; --d) {
-      std::swap(s.extent[d - 1], s.extent[d]);
-      for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[d - 1], s.plane[p].stride[d]);
-    }
+    for (int d = i; d > 0 && weight(d - 1) < weight(d) && weight(d - 1) != 0; --d) s.exchange(d - 1, d);
   r = 0;
   for (int d = 1; d < s.rank; ++d) {
     bool one = true;
@@ -110,8 +111,7 @@ TTENSOR_BODY void collapse(nest& s, bool reorder) {
 TTENSOR_BODY bool turn_short_rows(nest& s, index_t enough) {
   const int in = s.rank - 1, longer = longer_axis(s.extent, in, s.lanes, enough);
   if (longer < 0 || s.overlapping) return false;
-  std::swap(s.extent[longer], s.extent[in]);
-  for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[longer], s.plane[p].stride[in]);
+  s.exchange(longer, in);
   return true;
 }
 TTENSOR_BODY bool turn_short_sums(nest& s) {
@@ -135,10 +135,7 @@ TTENSOR_BODY bool turn_short_sums(nest& s) {
       if (s.extent[d] >= 16) to = d, all = false;
     if (to < 0) return false;
   }
-  for (int d = to; d < in; ++d) {
-    std::swap(s.extent[d], s.extent[d + 1]);
-    for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[d], s.plane[p].stride[d + 1]);
-  }
+  for (int d = to; d < in; ++d) s.exchange(d, d + 1);
   return true;
 }
 TTENSOR_BODY plan_kind classify(const nest& s) {

@@ -193,8 +193,7 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
         const index_t limit = m - i > span ? i + span : m;
         for (; i + chains * N <= limit; i += chains * N)
           static_for<chains>([&](auto j) { a[j()] = Red::combine(a[j()], value<Contiguous>(u, jump(i + j() * N))); });
-        if constexpr (!rounds) break;
-        const bool last = i + chains * N > m;
+        const bool last = !rounds || i + chains * N > m;
         if (last && first) break;
         static_for<chains>([&](auto j) { sum[j()] = Red::combine(sum[j()], a[j()]); });
         static_for<chains>([&](auto j) { a[j()] = last ? sum[j()] : Red::template identity<acc>(); });

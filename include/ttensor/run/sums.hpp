@@ -249,10 +249,7 @@ TTENSOR_BODY void follow_inputs(nest& s, const plane_facts* facts) {
     return yes && !no;
   };
   for (int i = s.batch + 1; i < s.rank; ++i)
-    for (int d = i; d > s.batch && inside(d); --d) {
-      std::swap(s.extent[d - 1], s.extent[d]);
-      for (int p = 0; p < s.planes; ++p) std::swap(s.plane[p].stride[d - 1], s.plane[p].stride[d]);
-    }
+    for (int d = i; d > s.batch && inside(d); --d) s.exchange(d - 1, d);
   pair_inputs(s, facts);
 }
 TTENSOR_BODY void pair_inputs(nest& s, const plane_facts* facts) {
@@ -268,9 +265,7 @@ TTENSOR_BODY void pair_inputs(nest& s, const plane_facts* facts) {
     if (least == inner[0] || least == inner[1] || t[inner[0]] == 0) continue;
     for (int q = 0; q < s.planes; ++q)  // many rows into one of a result are not worth as many results of short rows
       if (s.plane[q].how == access::output && s.plane[q].stride[inner[1]] == 0 && s.plane[q].stride[least] != 0 && s.extent[inner[0]] < 8) return;
-    std::swap(s.extent[least], s.extent[inner[1]]);
-    for (int q = 0; q < s.planes; ++q) std::swap(s.plane[q].stride[least], s.plane[q].stride[inner[1]]);
-    return;
+    return s.exchange(least, inner[1]);
   }
 }
 TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) {

@@ -34,8 +34,6 @@ template <class T> inline constexpr bool is_sliced_vector_v<std::vector<T>> = []
 template <class T> requires is_sliced_vector_v<std::vector<T>> struct slice_of<std::vector<T>> {
   using type = std::vector<slice_of_t<T>>;
 };
-template <class T> inline constexpr bool is_optional_v = false;
-template <class T> inline constexpr bool is_optional_v<std::optional<T>> = true;
 /// What f gives of each.
 template <class Out, class T, class F> Out each_of(const std::vector<T>& xs, const F& f) {
   Out r;
@@ -62,7 +60,7 @@ template <class T> index_t length(const T& xs) {  // -1: no tensor inside
   else if constexpr (is_sliced_vector_v<T>) for (const auto& x : xs) same_length(n, length(x));
   else if constexpr (tuple_like<T>) std::apply([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>) tree::for_each([&](const auto& x) { if constexpr (tree::tensor_leaf<std::remove_cvref_t<decltype(x)>>) same_length(n, x.extent(0)); }, xs);
-  else if constexpr (is_optional_v<T>) n = xs ? length(*xs) : -1;
+  else if constexpr (requires { xs.has_value(); }) n = xs ? length(*xs) : -1;
   else if constexpr (tree::is_record_v<T>)
     [&]<int... I>(std::integer_sequence<int, I...>) { (same_length(n, length(tree::field<I>(xs))), ...); }(std::make_integer_sequence<int, tree::field_count<T>()>{});
   return n;
@@ -86,7 +84,7 @@ template <class T> slice_of_t<T> zero_slice(const T& xs) {
     return std::apply([&](const auto&... x) { return Slice{zero_slice(x)...}; }, xs);
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
     return tree::map<Slice>([&]<class X, class Out>(const X& x, std::type_identity<Out>) { return Out(zero_slice(x)); }, xs);
-  } else if constexpr (is_optional_v<T>) {
+  } else if constexpr (requires { xs.has_value(); }) {
     return xs ? Slice(zero_slice(*xs)) : Slice();
   } else if constexpr (tree::is_record_v<T>) {
     return record_of<Slice>(xs, [](const auto& x) { return zero_slice(x); });
@@ -108,7 +106,7 @@ template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
     return std::apply([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>)
     return tree::map<slice_of_t<T>>(slice_leaf{i}, xs);
-  else if constexpr (is_optional_v<T>) return xs ? slice_of_t<T>(slice_at(*xs, i)) : slice_of_t<T>();
+  else if constexpr (requires { xs.has_value(); }) return xs ? slice_of_t<T>(slice_at(*xs, i)) : slice_of_t<T>();
   else if constexpr (tree::is_record_v<T>) return record_of<slice_of_t<T>>(xs, [i](const auto& x) { return slice_at(x, i); });
   else return xs;
 }
