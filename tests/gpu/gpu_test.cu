@@ -1,6 +1,6 @@
 // Correctness on a device, against double on the host. Compiled and linked everywhere; ctest skips it where there is no GPU.
 #include <doctest/doctest.h>
-#include <ttensor/run/cuda/reduce.hpp>
+#include <ttensor/run/cuda/launch.hpp>
 #include <ttensor/tensor.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -48,7 +48,7 @@ TEST_CASE("without a device its use is one clear error, and the host goes on" * 
   CHECK_THROWS_WITH_AS(assign(none, none.as_leaf() * 2.0f), text.c_str(), device_error);
   CHECK_THROWS_WITH_AS(sum_on_device(none * none), text.c_str(), device_error);
   const device_leaf<float, 2> matrix{none.data(), layout_map<2>::row_major({{3, 3}})};
-  CHECK_THROWS_WITH_AS(gpu::sum_rows(none.data(), matrix), text.c_str(), device_error);
+  CHECK_THROWS_WITH_AS(sum_into(none, matrix, axes<1>{{1}}), text.c_str(), device_error);
   CHECK_THROWS_WITH_AS(backward(none.as_leaf() * 2.0f, none, wrt(none, none)), text.c_str(), device_error);
   CHECK_THROWS_WITH_AS(gpu::check(cudaErrorMemoryAllocation, "allocate"), "[device] allocate: cudaErrorMemoryAllocation: out of memory [TT-G02]", device_error);
   const tensor<float, 1> y = x * x;
@@ -178,7 +178,7 @@ TEST_CASE("sums with barriers: one kernel, the same bits every time") {
     const sample<float> x(rows * cols);
     device_array<float, 1> y(rows);
     const device_leaf<float, 2> m{x.dev.data(), layout_map<2>::row_major({{rows, cols}})};
-    gpu::sum_rows(y.data(), m * m);
+    sum_into(y, m * m, axes{1});
     const auto h = fetch(y);
     int wrong = 0;
     for (index_t i = 0; i < rows; ++i) {

@@ -9,8 +9,10 @@
 // Lane loops have constant bounds and must disappear, otherwise the lanes live in local memory.
 #if TTENSOR_DEVICE_PASS
 #define TTENSOR_DEVICE_UNROLL _Pragma("unroll")
+#define TTENSOR_DEVICE_UNROLL_4 _Pragma("unroll 4")  // a loop of many turns, so that several loads are on their way
 #else
 #define TTENSOR_DEVICE_UNROLL
+#define TTENSOR_DEVICE_UNROLL_4
 #endif
 #define TTENSOR_LANES(j) TTENSOR_DEVICE_UNROLL for (int j = 0; j < N; ++j)
 

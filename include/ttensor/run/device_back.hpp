@@ -1,6 +1,6 @@
 // Backward of a statement over device memory: which kernel bodies, and where every adjoint goes.
 #pragma once
-#include "device_plan.hpp"
+#include "device_sums.hpp"
 
 TTENSOR_BEGIN
 namespace run {
@@ -60,22 +60,35 @@ bundle<T...> make_targets(const device_statement<E, Outs>& st, const slot_plan* 
     return bundle<T...>{{{make_target<T>(st.plane[I], st.loops.rank, plan[I].add)}...}};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
 }
+// The number of threads that left sums.
+template <class X, class Body> index_t launch_sweep(const X& x, const Body& body, index_t items) {
+  if constexpr (Body::sums) {
+    const index_t n = x.threads(items);
+    x.spread(body, n);
+    return n;
+  } else {
+    x.launch(body, items);
+    return 0;
+  }
+}
 }  // namespace device_detail
 
 /// The sweep alone, where everything is contiguous (st.flat): outputs of st are the adjoint planes of the slots and the
-/// cotangent, prepared by device_backward.
+/// cotangent, prepared by device_backward. The number of threads that left sums.
 template <class C, class X, class E, int Outs>
-void device_back_flat(const X& x, const device_statement<E, Outs>& st, const device_detail::slot_plan* plan) {
+index_t device_back_flat(const X& x, const device_statement<E, Outs>& st, const device_detail::slot_plan* plan) {
+  index_t used = 0;
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<C, typename K::elem...>();
     using targets = type_list<device_detail::target_t<K, flat_plane<typename K::elem>>...>;
     using ct = cotangent_leaf<flat_plane<const C>>;
     using body = back_body<program_of<E>, device_detail::active_slots(leaves_of_t<E>{}), linear_walk<N>, ct, targets,
                            typename K::linear...>;
-    x.launch(body{st.template linear<N>(), ct{{reinterpret_cast<const C*>(st.plane[Outs - 1].ptr)}},
-                  device_detail::make_targets(st, plan, targets{}), st.leaves(k, type_list<typename K::linear...>{})},
-             (st.size + N - 1) / N);
+    const auto walk = st.template linear<N>();
+    used = device_detail::launch_sweep(x, body{walk, ct{{reinterpret_cast<const C*>(st.plane[Outs - 1].ptr)}}, device_detail::make_targets(st, plan, targets{}),
+                                               st.leaves(k, type_list<typename K::linear...>{})}, walk.items());
   });
+  return used;
 }
 
 /// Adjoints of e's arrays from the cotangent of e (null: ones), row-major in e.shape(). One pass; arrays that e broadcasts
@@ -132,7 +145,6 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
 
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<C, typename K::elem...>();
-    const index_t threads = x.threads(st.size);  // no launch below has more
     auto temporary = make_bundle(x.template scratch<device_sum_t<typename K::elem>>(0)...);
     auto prepare = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {
       using S = typename Ki::elem;
@@ -141,7 +153,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
         if (!plan[I].grad) return;
         if (plan[I].direct) return st.set_output(I, reinterpret_cast<S*>(plan[I].grad), stride[I]);
         constexpr index_t bytes = sizeof(device_sum_t<S>);
-        at<I>(temporary) = x.template scratch<device_sum_t<S>>(Ki::rank == 0 ? threads : (st.size * index_t(sizeof(S)) + bytes - 1) / bytes);  // of S where it is no sum
+        at<I>(temporary) = x.template scratch<device_sum_t<S>>(Ki::rank == 0 ? x.threads(st.size) : (st.size * index_t(sizeof(S)) + bytes - 1) / bytes);  // of S where it is no sum
         plan[I].add = false;
         if constexpr (Ki::rank == 0) st.plane[I].ptr = reinterpret_cast<char*>(at<I>(temporary).get());
         else st.set_output(I, reinterpret_cast<S*>(at<I>(temporary).get()));
@@ -156,20 +168,17 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
     } else {
       st.plane[slot_count] = nest_plane{nullptr, 1, access::uniform, {}};
     }
-    index_t used = 0;  // threads of the sweep
+    index_t used = 0;
     if (st.flat) {
-      used = x.threads((st.size + N - 1) / N);
-      device_back_flat<C>(x, st, plan);
+      used = device_back_flat<C>(x, st, plan);
     } else {
       st.template on_grid<N>([&]<int M, int Q, class I>(const grid_walk<M, Q, I>& walk, std::type_identity<I>) {
         using targets = type_list<device_detail::target_t<K, strided_plane<typename K::elem, Q, I>>...>;
         using ct_leaf = cotangent_leaf<strided_plane<const C, Q, I>>;
         using body = back_body<program_of<E>, active, grid_walk<M, Q, I>, ct_leaf, targets, typename K::template grid<Q, I>...>;
-        used = x.threads(static_cast<index_t>(walk.items));
-        x.launch(body{walk, ct_leaf{device_detail::strided<const C, Q, I>(st.plane[slot_count], st.loops.rank)},
-                      device_detail::make_targets(st, plan, targets{}),
-                      st.leaves(k, type_list<typename K::template grid<Q, I>...>{})},
-                 static_cast<index_t>(walk.items));
+        used = device_detail::launch_sweep(x, body{walk, ct_leaf{device_detail::strided<const C, Q, I>(st.plane[slot_count], st.loops.rank)},
+                                                   device_detail::make_targets(st, plan, targets{}), st.leaves(k, type_list<typename K::template grid<Q, I>...>{})},
+                                           static_cast<index_t>(walk.items));
       });
     }
     auto finish = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {

@@ -23,6 +23,17 @@ template <class... E> constexpr int device_lanes() {
   return widest >= 16 ? 1 : static_cast<int>(16 / widest);
 }
 
+/// In place of a number of threads: one for every item, so that no thread has to look for more (and keep places for that: a third of the registers).
+struct one_each {};
+/// f(item) for the items of thread tid.
+template <class Threads, class F> TTENSOR_HD TTENSOR_INLINE void each_item(index_t tid, Threads threads, index_t items, F&& f) {
+  if constexpr (std::is_same_v<Threads, one_each>) {
+    if (tid < items) f(tid);
+  } else {
+    for (index_t k = tid; k < items; k += threads) f(k);
+  }
+}
+
 // ---- walks -----------------------------------------------------------------------------------------------------------
 /// All planes contiguous: a position is an index. `words` accesses of N elements, the rest one by one; words = 0 when a
 /// pointer is not aligned to its access.
@@ -30,9 +41,10 @@ template <int N> struct linear_walk {
   static constexpr int lanes = N;
   using position = index_t;
   index_t words, size;
-  template <class F> TTENSOR_HD TTENSOR_INLINE void each(index_t tid, index_t threads, F&& f) const {
-    for (index_t k = tid; k < words; k += threads) f(width<N>{}, k * N);
-    for (index_t i = words * N + tid; i < size; i += threads) f(width<1>{}, i);
+  index_t items() const { return words > size - words * N ? words : size - words * N; }
+  template <class Threads, class F> TTENSOR_HD TTENSOR_INLINE void each(index_t tid, Threads threads, F&& f) const {
+    each_item(tid, threads, words, [&](index_t k) { f(width<N>{}, k * N); });
+    each_item(tid, threads, size - words * N, [&](index_t i) { f(width<1>{}, words * N + i); });
   }
 };
 /// Coordinates in collapsed axes, inner axis last, for leaves with strides of their own.
@@ -63,8 +75,33 @@ template <int N, int R, class I> struct grid_walk {
     p.at[R - 1] = static_cast<I>(p.at[R - 1] * static_cast<I>(N));
     return p;
   }
-  template <class F> TTENSOR_HD TTENSOR_INLINE void each(index_t tid, index_t threads, F&& f) const {
-    for (index_t k = tid; k < static_cast<index_t>(items); k += threads) f(width<N>{}, locate(static_cast<I>(k)));
+  template <class Threads, class F> TTENSOR_HD TTENSOR_INLINE void each(index_t tid, Threads threads, F&& f) const {
+    each_item(tid, threads, static_cast<index_t>(items), [&](index_t k) { f(width<N>{}, locate(static_cast<I>(k))); });
+  }
+};
+/// Squares of N x N elements of the last two axes. A leaf that is contiguous along the last but one is read by words along that axis, and turned in registers;
+/// the threads are dealt so that reading and writing both fill whole sectors of memory: 4 x 8 a warp, `side` x `side` in 256 of them.
+template <int N, int R, class I> struct tile_walk {
+  static_assert(R > 1);
+  static constexpr int lanes = N, rank = R, side = 16;
+  using position = place<R, I>;
+  grid_walk<1, R, I> squares;  // of side * N elements
+  I rows, columns;             // extents of the last two axes
+  std::uint64_t turned, words;  // bit per leaf: contiguous along the last axis but one; along the last, or without it
+  int out_words;
+  index_t items() const { return static_cast<index_t>(squares.items) * side * side; }
+  template <class Threads, class F> TTENSOR_HD TTENSOR_INLINE void each(index_t tid, Threads threads, F&& f) const {
+    each_item(tid, threads, static_cast<index_t>(squares.items) * side * side, [&](index_t k) {
+      const unsigned t = static_cast<unsigned>(k % (side * side)), lane = t % 32, warp = t / 32;
+      position p = squares.locate(static_cast<I>(k / (side * side)));
+      I &i = p.at[R - 2], &j = p.at[R - 1];
+      i = static_cast<I>((i * static_cast<I>(side) + static_cast<I>(warp / 4 * 8 + lane / 4)) * static_cast<I>(N));
+      j = static_cast<I>((j * static_cast<I>(side) + static_cast<I>(warp % 4 * 4 + lane % 4)) * static_cast<I>(N));
+      if (i + static_cast<I>(N) <= rows && j + static_cast<I>(N) <= columns) return f(width<N>{}, p);
+      const I first_i = i, first_j = j;
+      for (i = first_i; i < rows && i < first_i + static_cast<I>(N); ++i)
+        for (j = first_j; j < columns && j < first_j + static_cast<I>(N); ++j) f(width<1>{}, p);
+    });
   }
 };
 
@@ -128,11 +165,77 @@ template <class Prog, class Walk, class Out, class... L> struct map_body {
   Walk walk;
   Out out;
   bundle<L...> leaves;
-  TTENSOR_HD void operator()(index_t tid, index_t threads) const {
+  template <class Threads> TTENSOR_HD void operator()(index_t tid, Threads threads) const {
     walk.each(tid, threads, [&]<int M>(width<M>, const typename Walk::position& p) {
       const auto y = device_sweep<Prog, M, L...>::run(load_leaves<M>(leaves, p));
       store_word(convert_value<lanes_t<typename Out::elem, M>>(y), out.where(p));
     });
+  }
+};
+
+/// N rows of N neighbouring elements.
+template <class V> struct tile {
+  V row[V::size];
+};
+template <int N, class E, class At> TTENSOR_HD TTENSOR_INLINE auto load_tile(const number_leaf<E>& l, const At& p, bool, bool) {
+  tile<lanes_t<E, N>> t;
+  TTENSOR_LANES(i) t.row[i] = l.template load<N>(p);
+  return t;
+}
+template <int N, class P, int R, class I> TTENSOR_HD TTENSOR_INLINE auto load_tile(const plane_leaf<P>& l, place<R, I> p, bool turned, bool words) {
+  using V = lanes_t<typename plane_leaf<P>::elem, N>;
+  tile<V> t;
+  if (turned) {
+    TTENSOR_LANES(j) {
+      const V down = load_word<V>(l.plane.where(p));
+      TTENSOR_DEVICE_UNROLL for (int i = 0; i < N; ++i) t.row[i].v[j] = down.v[i];
+      ++p.at[R - 1];
+    }
+  } else {
+    TTENSOR_LANES(i) {
+      if (words) t.row[i] = load_plane<N>(l.plane, p);
+      else {
+        auto q = p;
+        TTENSOR_DEVICE_UNROLL for (int j = 0; j < N; ++j) t.row[i].v[j] = load_plane<1>(l.plane, q).v[0], ++q.at[R - 1];
+      }
+      ++p.at[R - 2];
+    }
+  }
+  return t;
+}
+/// map_body by tiles.
+template <class Prog, class Walk, class Out, class... L> struct tile_body {
+  Walk walk;
+  Out out;
+  bundle<L...> leaves;
+  template <class Threads> TTENSOR_HD void operator()(index_t tid, Threads threads) const {
+    walk.each(tid, threads, [&]<int M>(width<M>, typename Walk::position p) {
+      if constexpr (M == 1) store(device_sweep<Prog, 1, L...>::run(load_leaves<1>(leaves, p)), p);
+      else {
+        const auto tiles = [&]<int... I>(std::integer_sequence<int, I...>) {
+          return bundle<tile<lanes_t<typename L::elem, M>>...>{{{load_tile<M>(at<I>(leaves), p, walk.turned >> I & 1u, walk.words >> I & 1u)}...}};
+        }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
+        TTENSOR_DEVICE_UNROLL for (int i = 0; i < M; ++i) {
+          store(device_sweep<Prog, M, L...>::run([&]<int... I>(std::integer_sequence<int, I...>) {
+                  return row_of<lanes_t<typename L::elem, M>...>{{at<I>(tiles).row[i]...}};
+                }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{})), p);
+          ++p.at[Walk::rank - 2];
+        }
+      }
+    });
+  }
+
+ private:
+  template <class V, class At> TTENSOR_HD TTENSOR_INLINE void store(const V& value, At p) const {
+    constexpr int N = V::size;
+    const auto y = convert_value<lanes_t<typename Out::elem, N>>(value);
+    if constexpr (N == 1) store_word(y, out.where(p));
+    else if (walk.out_words) store_word(y, out.where(p));
+    else
+      TTENSOR_LANES(j) {
+        *out.where(p) = simd::lane_cast<typename Out::elem>(y.v[j]);
+        ++p.at[Walk::rank - 1];
+      }
   }
 };
 
@@ -149,6 +252,8 @@ template <class A> struct sum_target {
 };
 namespace device_detail {
 template <class S, int Slot> inline constexpr int load_number = S::load_of(Slot);  // device code may not call a constexpr host function, even here
+template <class T> inline constexpr bool is_sum = false;
+template <class A> inline constexpr bool is_sum<sum_target<A>> = true;
 template <class T> struct running {};  // what a target keeps from position to position
 template <class A> struct running<sum_target<A>> { A sum; };
 
@@ -178,12 +283,13 @@ template <class A> TTENSOR_HD TTENSOR_INLINE void close(const sum_target<A>& t, 
 template <class Prog, std::uint64_t Active, class Walk, class Ct, class Targets, class... L> struct back_body;
 template <class Prog, std::uint64_t Active, class Walk, class Ct, class... T, class... L>
 struct back_body<Prog, Active, Walk, Ct, type_list<T...>, L...> {
+  static constexpr bool sums = (device_detail::is_sum<T> || ...);
   Walk walk;
   Ct ct;
   bundle<T...> targets;
   bundle<L...> leaves;
 
-  TTENSOR_HD void operator()(index_t tid, index_t threads) const {
+  template <class Threads> TTENSOR_HD void operator()(index_t tid, Threads threads) const {
     bundle<device_detail::running<T>...> kept;
     each_target([&]<int I>(width<I>) { device_detail::open(at<I>(kept)); });
     walk.each(tid, threads, [&]<int M>(width<M>, const typename Walk::position& p) {
@@ -203,71 +309,6 @@ struct back_body<Prog, Active, Walk, Ct, type_list<T...>, L...> {
     [&]<int... I>(std::integer_sequence<int, I...>) {
       (f(width<I>{}), ...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
-  }
-};
-
-// ---- reductions: a partial result a thread, so the same (n, thread count) always gives the same bits ---------------------------
-/// partial[tid] = fold of Prog(leaves) over the positions of thread tid; identity where there are none.
-template <class Prog, class Red, class A, class Walk, class... L> struct reduce_body {
-  using result = A;
-  Walk walk;
-  A* partial;
-  bundle<L...> leaves;
-  TTENSOR_HD TTENSOR_INLINE A fold(index_t tid, index_t threads) const {
-    constexpr int N = Walk::lanes;
-    auto acc = Red::template identity<device_pack<A, N>>();
-    walk.each(tid, threads, [&]<int M>(width<M>, const typename Walk::position& p) {
-      const auto v = convert_value<device_pack<A, M>>(device_sweep<Prog, M, L...>::run(load_leaves<M>(leaves, p)));
-      if constexpr (M == N) acc = Red::combine(acc, v);
-      else acc.v[0] = Red::combine(device_pack<A, 1>(acc.v[0]), v).v[0];
-    });
-    device_pack<A, 1> all(acc.v[0]);
-    TTENSOR_DEVICE_UNROLL for (int j = 1; j < N; ++j) all = Red::combine(all, device_pack<A, 1>(acc.v[j]));
-    return all.v[0];
-  }
-  TTENSOR_HD void operator()(index_t tid, index_t threads) const { partial[tid] = fold(tid, threads); }
-};
-/// Reduction over some axes. Kept axes come first in the places, reduced ones after them; every kept place is folded in
-/// `parts` interleaved pieces: out(kept, piece). Launch kept.items * parts items.
-template <class Prog, class Red, class A, int K, int R, class I, class Out, class... L> struct reduce_axes_body {
-  using result = A;
-  grid_walk<1, K, I> kept;
-  grid_walk<1, R, I> reduced;
-  I parts;
-  int pieces_inside;  // neighbouring threads take neighbouring pieces (the reduced axis is contiguous) or places
-  int add;            // out += result
-  Out out;            // places of K + 1 axes, the piece last
-  bundle<L...> leaves;
-  TTENSOR_HD TTENSOR_INLINE A fold(I q, I piece) const {
-    const auto k = kept.locate(q);
-    device_pack<A, 1> acc = Red::template identity<device_pack<A, 1>>();
-    for (index_t r = static_cast<index_t>(piece); r < static_cast<index_t>(reduced.items); r += static_cast<index_t>(parts)) {
-      const auto s = reduced.locate(static_cast<I>(r));
-      place<K + R, I> p;
-      TTENSOR_DEVICE_UNROLL for (int d = 0; d < K; ++d) p.at[d] = k.at[d];
-      TTENSOR_DEVICE_UNROLL for (int d = 0; d < R; ++d) p.at[K + d] = s.at[d];
-      acc = Red::combine(acc, convert_value<device_pack<A, 1>>(device_sweep<Prog, 1, L...>::run(load_leaves<1>(leaves, p))));
-    }
-    return acc.v[0];
-  }
-  TTENSOR_HD TTENSOR_INLINE void put(I q, I piece, A value) const {
-    const auto k = kept.locate(q);
-    place<K + 1, I> p;
-    TTENSOR_DEVICE_UNROLL for (int d = 0; d < K; ++d) p.at[d] = k.at[d];
-    p.at[K] = piece;
-    auto* to = out.where(p);
-    using E = typename Out::elem;
-    const device_pack<A, 1> v(value);
-    store_as(add ? Red::combine(load_as<device_pack<A, 1>>(static_cast<const E*>(to)), v) : v, to);
-  }
-  TTENSOR_HD void operator()(index_t tid, index_t threads) const {
-    const index_t n = static_cast<index_t>(kept.items) * static_cast<index_t>(parts);
-    for (index_t i = tid; i < n; i += threads) {
-      const I k = static_cast<I>(i), width = pieces_inside ? parts : kept.items, a = static_cast<I>(k / width),
-              b = static_cast<I>(k - a * width);
-      if (pieces_inside) put(a, b, fold(a, b));
-      else put(b, a, fold(b, a));
-    }
   }
 };
 

@@ -1,7 +1,8 @@
 // From an expression over device memory to kernel bodies: host code without a line of CUDA, so that the CPU tests drive
 // exactly what a device runs. An executor x supplies (device_map wants the first two only)
-//   x.threads(items)      how many threads a launch over `items` positions has
-//   x.launch(body, items) body(tid, x.threads(items)) for every tid below that; nothing when items is 0
+//   x.launch(body, items) body(tid, one_each{}) for every tid below some number that is not below items; nothing when items is 0
+//   x.threads(items)      how many threads to launch over `items` positions where each leaves a result of its own
+//   x.spread(body, n)     body(tid, n) for every tid below n, which x.threads gave
 //   x.scratch<T>(n)       memory for n elements, .get(), alive as long as the object (and the launches that use it)
 //   x.zero(p, bytes)
 // User code never spells an expression's type: these functions deduce it (cudafe++ prints every type that non-template code names).
@@ -92,18 +93,34 @@ template <int N, int R, class I> grid_walk<N, R, I> make_walk(const index_t* ext
 inline bool word_aligned(const nest_plane& p, int lanes) {
   return p.how == access::uniform || reinterpret_cast<std::uintptr_t>(p.ptr) % static_cast<std::uintptr_t>(lanes * p.bytes) == 0;
 }
-/// Whole words along the inner axis of a collapsed nest?
-inline bool words_fit(const nest& s, int lanes) {
-  if (s.rank == 0 || s.extent[s.rank - 1] % lanes != 0) return false;
-  for (int k = 0; k < s.planes; ++k) {
-    const nest_plane& p = s.plane[k];
-    const index_t inner = p.stride[s.rank - 1];
-    if (p.how == access::uniform || (inner == 0 && p.how == access::input)) continue;
-    if (inner != 1 || !word_aligned(p, lanes)) return false;
-    for (int d = 0; d < s.rank - 1; ++d)
-      if (p.stride[d] % lanes != 0) return false;
-  }
+/// Can a plane be walked by words along the axis: contiguous or, if it is read, without it?
+inline bool words_along(const nest& s, const nest_plane& p, int axis, int lanes) {
+  if (p.how == access::uniform || (p.stride[axis] == 0 && p.how == access::input)) return true;
+  bool fit = p.stride[axis] == 1 && word_aligned(p, lanes);
+  for (int d = 0; d < s.rank; ++d) fit = fit && (d == axis || p.stride[d] % lanes == 0);
+  return fit;
+}
+/// Whole words along the inner axis of a collapsed nest, for the planes from `first` on? tail: the last word may be a part of one.
+inline bool words_fit(const nest& s, int lanes, int first = 0, bool tail = false) {
+  if (s.rank == 0 || (!tail && s.extent[s.rank - 1] % lanes != 0)) return false;
+  for (int k = first; k < s.planes; ++k)
+    if (!words_along(s, s.plane[k], s.rank - 1, lanes)) return false;
   return true;
+}
+/// An axis along which an input is contiguous that is strided along the innermost one, moved next to that one; false: there is none, or too few elements for tiles.
+inline bool turn_for_tiles(nest& s) {
+  constexpr index_t enough = 16;
+  const int in = s.rank - 1;
+  for (int k = 0; k < s.planes && in > 0 && s.extent[in] >= enough; ++k) {
+    const nest_plane& p = s.plane[k];
+    if (p.how != access::input || p.stride[in] == 0 || p.stride[in] == 1) continue;
+    for (int d = 0; d < in; ++d)
+      if (p.stride[d] == 1 && s.extent[d] >= enough) {
+        for (; d < in - 1; ++d) s.exchange(d, d + 1);
+        return true;
+      }
+  }
+  return false;
 }
 /// Counts and offsets below 2^31, so that 32-bit index arithmetic is exact.
 inline bool fits_32(const nest& s) {
@@ -189,6 +206,28 @@ template <class E, int Outs> struct device_statement {
       return bundle<To...>{{{device_detail::make_leaf<K, To>(plane[Outs + I], loops.rank)}...}};
     }(std::make_integer_sequence<int, slot_count>{});
   }
+  /// f(walk) by tiles of N x N, if some input is contiguous along another axis than the output. Afterwards the axes are collapsed.
+  template <int N, class F> bool on_tiles(F&& f) {
+    collapse(loops, true);
+    if constexpr (R > 1 && N > 1 && Outs == 1) {
+      if (!device_detail::fits_32(loops) || !device_detail::turn_for_tiles(loops)) return false;
+      using walk_t = tile_walk<N, R, std::uint32_t>;
+      constexpr index_t side = walk_t::side * N;
+      const int in = loops.rank - 1;
+      index_t squares[R];
+      for (int d = 0; d <= in; ++d) squares[d] = d < in - 1 ? loops.extent[d] : (loops.extent[d] + side - 1) / side;
+      walk_t w{device_detail::make_walk<1, R, std::uint32_t>(squares, loops.rank), static_cast<std::uint32_t>(loops.extent[in - 1]), static_cast<std::uint32_t>(loops.extent[in]), 0, 0, 0};
+      w.out_words = device_detail::words_along(loops, plane[0], in, N);
+      for (int k = 0; k < slot_count; ++k) {
+        const nest_plane& p = plane[1 + k];
+        if (device_detail::words_along(loops, p, in, N)) w.words |= std::uint64_t(1) << k;
+        else if (p.stride[in - 1] == 1 && device_detail::words_along(loops, p, in - 1, N)) w.turned |= std::uint64_t(1) << k;
+      }
+      f(w);
+      return true;
+    }
+    return false;
+  }
   /// Collapses the axes, then f(walk, type_identity<I>): words of N elements where they fit, 32-bit indices where they fit.
   template <int N, class F> void on_grid(F&& f) {
     collapse(loops, true);
@@ -206,7 +245,8 @@ template <class X, class T, class E> void device_map_flat(const X& x, T* out, co
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<T, typename K::elem...>();
     using body = map_body<program_of<E>, linear_walk<N>, flat_plane<T>, typename K::linear...>;
-    x.launch(body{st.template linear<N>(), {out}, st.leaves(k, type_list<typename K::linear...>{})}, (st.size + N - 1) / N);
+    const auto walk = st.template linear<N>();
+    x.launch(body{walk, {out}, st.leaves(k, type_list<typename K::linear...>{})}, walk.items());
   });
 }
 /// Would writing e, row-major, over the n elements at `out` change what e still has to read? A leaf in the very place and order of
@@ -237,6 +277,13 @@ template <class X, class T, class E> void device_map(const X& x, T* out, const E
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<T, typename K::elem...>();
     constexpr int R = device_statement<E, 1>::R;
+    const bool done = st.template on_tiles<(N < 4 ? N : 4)>([&]<class Walk>(const Walk& walk) {  // 4 x 4 elements of each array in registers
+      using I = std::uint32_t;
+      using body = tile_body<program_of<E>, Walk, strided_plane<T, R, I>, typename K::template grid<R, I>...>;
+      x.launch(body{walk, device_detail::strided<T, R, I>(st.plane[0], st.loops.rank), st.leaves(k, type_list<typename K::template grid<R, I>...>{})},
+               walk.items());
+    });
+    if (done) return;
     st.template on_grid<N>([&]<int M, class I>(const grid_walk<M, R, I>& walk, std::type_identity<I>) {
       using body = map_body<program_of<E>, grid_walk<M, R, I>, strided_plane<T, R, I>, typename K::template grid<R, I>...>;
       x.launch(body{walk, device_detail::strided<T, R, I>(st.plane[0], st.loops.rank),
@@ -244,79 +291,6 @@ template <class X, class T, class E> void device_map(const X& x, T* out, const E
                static_cast<index_t>(walk.items));
     });
   });
-}
-
-/// out (+)= sum of e over the axes where out's stride is 0; one thread a place and piece, pieces folded in a second pass.
-template <class X, class T, class E> void device_sum_into(const X& x, T* out, const index_t* out_stride, bool add, const E& e) {
-  using A = device_sum_t<scalar_t<E>>;
-  using I = index_t;
-  constexpr int R = device_statement<E, 1>::R;
-  device_statement<E, 1> st(e);
-  st.set_output(0, out, out_stride);
-  for (int d = 0; d < E::rank; ++d)
-    if (st.loops.extent[d] == 1) st.plane[0].stride[d] = 0;
-  // kept axes, then reduced ones; each group padded to R axes
-  int order[2 * R], kept = 0, reduced = 0;
-  index_t kept_extent[R]{}, reduced_extent[R]{};
-  for (int d = 0; d < 2 * R; ++d) order[d] = -1;
-  for (int d = 0; d < E::rank; ++d) kept += st.plane[0].stride[d] != 0;
-  reduced = E::rank - kept;
-  for (int d = 0, i = 0, j = 0; d < E::rank; ++d) {
-    if (st.plane[0].stride[d] != 0) kept_extent[i] = st.loops.extent[d], order[R - kept + i++] = d;
-    else reduced_extent[j] = st.loops.extent[d], order[2 * R - reduced + j++] = d;
-  }
-  const auto kw = device_detail::make_walk<1, R, I>(kept_extent, kept);
-  auto rw = device_detail::make_walk<1, R, I>(reduced_extent, reduced);
-  if (kw.items == 0) return;
-  const index_t want = x.threads(st.size), room = want / kw.items;
-  const index_t parts = room < 2 || rw.items < 64 ? 1 : room < rw.items / 16 ? room : rw.items / 16;
-  st.each_leaf_type([&]<class... K>(type_list<K...>) {
-    auto ordered = [&](const nest_plane& p) {
-      nest_plane q = p;
-      for (int d = 0; d < 2 * R; ++d) q.stride[d] = order[d] < 0 ? 0 : p.stride[order[d]];
-      return q;
-    };
-    static_assert(2 * R <= max_rank, "ttensor: at most 6 axes in a device reduction");
-    using leaf_bundle = bundle<typename K::template grid<2 * R, I>...>;
-    const leaf_bundle leaves = [&]<int... J>(std::integer_sequence<int, J...>) {
-      return leaf_bundle{{{device_detail::make_leaf<K, typename K::template grid<2 * R, I>>(ordered(st.plane[1 + J]), 2 * R)}...}};
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(K))>{});
-    const bool across = reduced > 0 && [&] {  // some leaf is contiguous along the innermost reduced axis
-      for (int k = 1; k < st.planes; ++k)
-        if (st.plane[k].how == access::input && st.plane[k].stride[order[2 * R - 1]] == 1) return true;
-      return false;
-    }();
-    auto go = [&]<class Out>(Out* to, const index_t* strides, index_t pieces, bool plus) {
-      using plane = strided_plane<Out, R + 1, I>;
-      using body = reduce_axes_body<program_of<E>, sum_op, A, R, R, I, plane, typename K::template grid<2 * R, I>...>;
-      plane o{to, {}};
-      for (int d = 0; d <= R; ++d) o.stride[d] = strides[d];
-      x.launch(body{kw, rw, pieces, across ? 1 : 0, plus ? 1 : 0, o, leaves}, kw.items * pieces);
-    };
-    index_t direct[R + 1]{}, folded[R + 1]{};
-    for (int d = 0, i = 0; d < E::rank; ++d)
-      if (st.plane[0].stride[d] != 0) direct[R - kept + i++] = st.plane[0].stride[d];
-    if (parts == 1) return go(out, direct, 1, add);
-    auto partial = x.template scratch<A>(kw.items * parts);
-    index_t n = parts;
-    folded[R] = 1;
-    for (int d = R - 1; d >= 0; --d) folded[d] = n, n *= kw.extent[d];
-    go(partial.get(), folded, parts, false);
-    // second pass: one thread a kept place folds its pieces
-    using leaf1 = plane_leaf<strided_plane<const A, R + 1, I>>;
-    using last = reduce_axes_body<program<0, ld<0>>, sum_op, A, R, 1, I, strided_plane<T, R + 1, I>, leaf1>;
-    strided_plane<T, R + 1, I> o{out, {}};
-    strided_plane<const A, R + 1, I> in{partial.get(), {}};
-    for (int d = 0; d <= R; ++d) o.stride[d] = direct[d], in.stride[d] = folded[d];
-    grid_walk<1, 1, I> pieces{{parts}, parts, 0};
-    x.launch(last{kw, pieces, 1, 0, add ? 1 : 0, o, bundle<leaf1>{{{leaf1{in}}}}}, kw.items);
-  });
-}
-
-/// The sum of all elements of e, in three deterministic steps: threads, pieces, one. (A device with barriers does it in one kernel.)
-template <class X, class T, class E> void device_sum(const X& x, T* out, const E& e) {
-  const index_t zero[device_statement<E, 1>::R]{};
-  device_sum_into(x, out, zero, false, e);
 }
 
 }  // namespace run

@@ -1,7 +1,7 @@
 // What device code does when something fails, and in which order it asks for things: what only an emulated device can be told to do. Each case but the
 // last failed before what it names was mended; the last notices each barrier of run/cuda/reduce.hpp that is taken away.
 #include <doctest/doctest.h>
-#include <ttensor/run/cuda/reduce.hpp>
+#include <ttensor/run/cuda/launch.hpp>
 #include <ttensor/tensor.hpp>
 #include <string>
 #include <vector>
@@ -141,7 +141,7 @@ void everything() {  // each kind of statement; numbers that floats have exactly
   assign(a, a + again);
   backward((a + b) * s, ct, wrt(a, ga), wrt(b, gb), wrt(s, gs));
   const float flat = sum_on_device(a * a), broadcast = sum_on_device(a * b);
-  gpu::sum_rows(rows.data(), a * b);
+  sum_into(rows, a * b, axes{1});
   device::synchronize();
   const floats hy = fetch(y), hga = fetch(ga), hgb = fetch(gb), hgs = fetch(gs), hrows = fetch(rows);
   REQUIRE(hy == floats(600, 2));
@@ -242,7 +242,7 @@ TEST_CASE("sums with barriers are right in whatever order the threads of a block
     device_array<double, 2> x(rows, cols);
     x.copy_from(h.data());
     device_array<double, 1> y(rows);
-    gpu::sum_rows(y.data(), x * 1.0);
+    sum_into(y, x * 1.0, axes{1});
     wrong += fetch(y) != want;
   }
   CHECK(wrong == 0);

@@ -1,115 +1,71 @@
-// Reductions with barriers: the threads of a block combine by warp shuffles, and the block that finishes last folds the
-// blocks' results in a fixed order. One kernel, no second pass; the same bits for the same size and grid.
+// The kernel that folds: threads of a block combine by shared memory and warp shuffles, and of the blocks that share a place the one that ends last
+// combines their results in a fixed order. One kernel, no second pass; the same bits for the same shape on the same kind of device.
 #pragma once
-#include "launch.hpp"
+#include "../device_sums.hpp"
+#include "probe.hpp"
 
 TTENSOR_BEGIN
 namespace gpu {
 
-/// The fold of a over the block, valid in thread 0. Every thread of the block calls it; `room` holds one value a warp.
-template <class Red, class A> __device__ A block_fold(A a, A* room) {
-  using V = device_pack<A, 1>;
-  auto combine = [](A x, A y) { return Red::combine(V(x), V(y)).v[0]; };
+inline constexpr int log_block = 8, block_threads = 1 << log_block;
+
+/// a of this thread's piece combined with those of the place's other pieces, valid in the thread of piece 0. Every thread of the block calls it.
+template <class Red, class V> __device__ V fold_block(V a, V* room, const run::fold_shape& shape) {
+  const int thread = static_cast<int>(threadIdx.x), piece = shape.piece(thread), step = shape.log_step();
+  int d = shape.pieces() / 2;
+  for (; d << step >= 32; d /= 2) {
+    room[thread] = a;
+    __syncthreads();
+    if (piece < d) a = Red::combine(a, room[thread + (d << step)]);
+    __syncthreads();  // room may be used again
+  }
+  for (; d > 0; d /= 2) {
+    V b;
 #pragma unroll
-  for (unsigned d = 16; d > 0; d /= 2) a = combine(a, __shfl_down_sync(0xffffffffu, a, d));
-  if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = a;
-  __syncthreads();
-  if (threadIdx.x == 0)
-#pragma unroll
-    for (int w = 1; w < block_threads / 32; ++w) a = combine(a, room[w]);
-  __syncthreads();  // room may be used again
+    for (int j = 0; j < V::size; ++j) b.v[j] = __shfl_down_sync(0xffffffffu, a.v[j], static_cast<unsigned>(d << step));
+    a = Red::combine(a, b);
+  }
   return a;
 }
-/// out = fold of all threads of f (a reduce_body). partial: one a block; ticket: 0 before, 0 after.
-template <class Red, class F, class T> __global__ void __launch_bounds__(block_threads)
-    reduce_once(const __grid_constant__ F f, T* out, typename F::result* partial, unsigned* ticket) {
-  using A = typename F::result;
-  __shared__ A room[block_threads / 32];
+/// f: a fold_body. partial: one a split and place; tickets: one for every group of places that a block holds, 0 before. Neither is used where there is one split.
+template <class Red, class F> __global__ void __launch_bounds__(block_threads)
+    fold(const __grid_constant__ F f, typename F::result* partial, unsigned* tickets) {
+  using I = typename F::index;
+  using V = typename F::result;
+  __shared__ V room[block_threads];
   __shared__ bool last;
-  const A a = block_fold<Red>(f.fold(static_cast<index_t>(blockIdx.x) * block_threads + threadIdx.x,
-                                     static_cast<index_t>(gridDim.x) * block_threads),
-                              room);
-  if (threadIdx.x == 0) {
-    partial[blockIdx.x] = a;
-    __threadfence();  // the partial is visible before the ticket counts it
-    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+  const run::fold_shape& s = f.shape;
+  const int thread = static_cast<int>(threadIdx.x), piece = s.piece(thread);
+  const unsigned splits = static_cast<unsigned>(s.splits), group = splits == 1 ? blockIdx.x : blockIdx.x / splits, split = blockIdx.x - group * splits;
+  const I q = (static_cast<I>(group) << s.log_places) + static_cast<I>(s.place(thread));
+  const bool mine = q < f.kept.items;
+  V a = Red::template identity<V>();
+  if (mine) a = f.fold(q, (static_cast<I>(split) << s.log_pieces) + static_cast<I>(piece));
+  a = fold_block<Red>(a, room, s);
+  if (splits == 1) {
+    if (mine && piece == 0) f.put(q, a);
+    return;
   }
+  if (mine && piece == 0) {
+    partial[static_cast<index_t>(split) * static_cast<index_t>(f.kept.items) + static_cast<index_t>(q)] = a;
+    __threadfence();  // visible before the ticket counts it
+  }
+  __syncthreads();
+  if (thread == 0) last = atomicAdd(tickets + group, 1u) == splits - 1;
   __syncthreads();
   if (!last) return;
   __threadfence();
-  using V = device_pack<A, 1>;
-  V all = Red::template identity<V>();
-  for (unsigned k = threadIdx.x; k < gridDim.x; k += block_threads) all = Red::combine(all, V(__ldcg(partial + k)));  // past L1, which may be stale
-  const A total = block_fold<Red>(all.v[0], room);
-  if (threadIdx.x == 0) {
-    *out = simd::lane_cast<T>(total);
-    *ticket = 0;
-  }
-}
-/// out(kept place) (+)= fold over the reduced axes of f (a reduce_axes_body with parts = block_threads): one block a place.
-template <class Red, class F> __global__ void __launch_bounds__(block_threads) reduce_rows(const __grid_constant__ F f) {
-  using A = typename F::result;
-  __shared__ A room[block_threads / 32];
-  for (index_t row = blockIdx.x; row < static_cast<index_t>(f.kept.items); row += gridDim.x) {
-    const A a = block_fold<Red>(f.fold(static_cast<decltype(f.parts)>(row), static_cast<decltype(f.parts)>(threadIdx.x)), room);
-    if (threadIdx.x == 0) f.put(static_cast<decltype(f.parts)>(row), 0, a);
-  }
-}
-
-/// *out = sum of e, a contiguous statement; e is evaluated in the same kernel. False: e is strided, use run::device_sum.
-template <class T, class E> bool sum_once(T* out, const E& e, const on_stream& x = {}) {
-  using A = device_sum_t<scalar_t<E>>;
-  run::device_statement<E, 0> st(e);
-  if (!st.flat || st.size == 0) return false;
-  st.each_leaf_type([&]<class... K>(type_list<K...> k) {
-    constexpr int N = run::device_lanes<T, typename K::elem...>();
-    using body = run::reduce_body<program_of<E>, sum_op, A, run::linear_walk<N>, typename K::linear...>;
-    const index_t items = (st.size + N - 1) / N, blocks = x.blocks(items);
-    auto partial = x.scratch<A>(blocks);
-    auto ticket = x.scratch<unsigned>(1);
-    x.zero(ticket.get(), sizeof(unsigned));
-    const body f{st.template linear<N>(), nullptr, st.leaves(k, type_list<typename K::linear...>{})};
-    reduce_once<sum_op><<<static_cast<unsigned>(blocks), block_threads, 0, x.stream>>>(f, out, partial.get(), ticket.get());
-    check(cudaGetLastError(), "launch of a reduction");
-  });
-  return true;
-}
-/// out[r] = sum of row r of a matrix expression, a block a row; for long rows. (Many short rows: run::device_sum_into.)
-template <class T, class E> void sum_rows(T* out, const E& e, const on_stream& x = {}) {
-  static_assert(E::rank == 2);
-  device::require();
-  using A = device_sum_t<scalar_t<E>>;
-  using I = index_t;
-  run::device_statement<E, 0> st(e);
-  const index_t rows = st.loops.extent[0], cols = st.loops.extent[1];
-  if (rows == 0) return;
-  st.each_leaf_type([&]<class... K>(type_list<K...> k) {
-    using plane = run::strided_plane<T, 2, I>;
-    using body = run::reduce_axes_body<program_of<E>, sum_op, A, 1, 1, I, plane, typename K::template grid<2, I>...>;
-    const body f{{{rows}, rows, 0},
-                 {{cols}, cols, 0},
-                 block_threads,
-                 1,
-                 0,
-                 {out, {1, 0}},
-                 st.leaves(k, type_list<typename K::template grid<2, I>...>{})};
-    const index_t most = static_cast<index_t>(probe().processors) * 16;
-    reduce_rows<sum_op><<<static_cast<unsigned>(rows < most ? rows : most), block_threads, 0, x.stream>>>(f);
-    check(cudaGetLastError(), "launch of a reduction");
-  });
+  a = Red::template identity<V>();
+  if (mine)
+    for (unsigned k = static_cast<unsigned>(piece); k < splits; k += static_cast<unsigned>(s.pieces())) {
+      const V* from = partial + (static_cast<index_t>(k) * static_cast<index_t>(f.kept.items) + static_cast<index_t>(q));
+      V b;
+#pragma unroll
+      for (int j = 0; j < V::size; ++j) b.v[j] = __ldcg(from->v + j);  // past L1, which may be stale
+      a = Red::combine(a, b);
+    }
+  a = fold_block<Red>(a, room, s);
+  if (mine && piece == 0) f.put(q, a);
 }
 }  // namespace gpu
-
-/// Sum of all elements, in one kernel where e is contiguous.
-template <class E> auto sum_on_device(const E& e) {
-  device::require();
-  const auto expr = as_expression(e);
-  using T = reduced_t<scalar_t<decltype(expr)>>;
-  device_array<T, 0> out(dims<0>{});
-  if (!gpu::sum_once(out.data(), expr)) run::device_sum(gpu::on_stream{}, out.data(), expr);
-  T host;
-  out.copy_to(&host);
-  return host;
-}
-
 TTENSOR_END
