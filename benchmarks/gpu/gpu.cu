@@ -231,6 +231,33 @@ int main(int argc, char** argv) {
     row((of + "copy").c_str(), 2 * plane, [&] { gpu::check(cudaMemcpyAsync(t.data(), px, std::size_t(plane), cudaMemcpyDeviceToDevice), "copy"); }, [] { return 0.0; }, 1);
     row((of + "matrix + row").c_str(), 2 * plane, [&] { assign(t, apply<add_op>(straight, line)); }, [&] { return error_of([&](index_t i, index_t j) { return hz[std::size_t(i * side + j)] + hz[std::size_t(j)]; }); }, 0);
     row((of + "transposed + 1").c_str(), 2 * plane, [&] { assign(t, apply<add_op>(turned, 1.0f)); }, [&] { return error_of([&](index_t i, index_t j) { return hx[std::size_t(j * side + i)] + 1.0f; }); }, 0);
+    device_array<float, 2> gw(side, side), gt(side, side);
+    const auto product = apply<mul_op>(apply<mul_op>(straight, turned), turned);  // d/dw = x^2, d/dx = 2 w x
+    row((of + "two gradients of sum(w * transpose(x)^2)").c_str(), 4 * plane,
+        [&] { run::device_backward(gpu::on_stream{}, product, static_cast<const float*>(nullptr), run::into_gradient<float>{pz, gw.data(), side * side}, run::into_gradient<float>{px, gt.data(), side * side}); },
+        [&] {
+          double worst = 0;
+          gt.copy_to(ht.data());
+          for (index_t i = 0; i < side; i += 7)
+            for (index_t j = 0; j < side; j += 3) {
+              const double d = std::fabs(ht[std::size_t(j * side + i)] - 2.0 * hz[std::size_t(i * side + j)] * hx[std::size_t(j * side + i)]);
+              worst = d <= worst ? worst : d == d ? d : 1e30;
+            }
+          gpu::check(cudaMemset(gt.data(), 0xff, std::size_t(plane)), "clear");
+          return worst;
+        }, 5e-7);
+    row((of + "gradient of sum(matrix * row) for row").c_str(), plane, [&] { run::device_backward(gpu::on_stream{}, apply<mul_op>(device_leaf<float, 2>{px, straight.map}, line), static_cast<const float*>(nullptr), run::into_gradient<float>{pz, gw.data(), side}); },
+        [&] {
+          std::vector<float> got(std::size_t(side) * std::size_t(side));
+          gw.copy_to(got.data());
+          double worst = 0;
+          for (index_t j = 0; j < side; j += 97) {
+            double want = 0;
+            for (index_t i = 0; i < side; ++i) want += hx[std::size_t(i * side + j)];
+            worst = std::fmax(worst, std::fabs(got[std::size_t(j)] - want) / want);
+          }
+          return worst;
+        }, 1e-6);
     row((of + "matrix + transposed").c_str(), 3 * plane, [&] { assign(t, apply<add_op>(straight, turned)); }, [&] { return error_of([&](index_t i, index_t j) { return hz[std::size_t(i * side + j)] + hx[std::size_t(j * side + i)]; }); }, 0);
   }
   {  // D2 of benchmarks/README.md
@@ -254,6 +281,17 @@ int main(int argc, char** argv) {
     };
     row("D2: gradient of sum(exp(-x*x)*sin(x)), 1e8 double", 16.0 * double(m), [&] { backward(d2, wrt(v, gv)); }, error, 1e-14);
   }
+  const device_leaf<float, 1> few{px, layout_map<1>::row_major({{1024}})};
+  device_array<float, 1> small(1024);
+  auto each = [&](const char* what, auto&& go) {  // launched one after the other, as a simulation would
+    constexpr int times = 2000;
+    const double ms = median_ms([&] { for (int i = 0; i < times; ++i) go(); });
+    std::printf("%s of 1024 elements: %.2f us each\n", what, ms * 1e3 / times);
+  };
+  std::printf("\n");
+  each("empty kernels, for comparison", [&] { gpu::nothing<><<<1, 256>>>(); });
+  each("statements", [&] { assign(small, apply<add_op>(apply<mul_op>(few, few), 1.0f)); });
+  each("sums", [&] { run::device_sum(gpu::on_stream{}, total.data(), few); });
   std::printf("\n%d failures\n", failures);
   return failures != 0;
 }

@@ -261,6 +261,36 @@ TEST_CASE("backward of broadcast leaves sums over the axes they lack") {
       }
 }
 
+TEST_CASE_TEMPLATE("gradients of leaves that are contiguous along another axis than the cotangent", T, float, double) {
+  int wrong = 0;
+  for (index_t rows : {3, 16, 70, 130})
+    for (index_t cols : {16, 31, 68})
+      for (index_t offset : {0, 1})
+        for (bool ones : {false, true})
+          for (index_t threads : {3, 300}) {
+            const index_t n = rows * cols;
+            data<T> a(n + offset, 2), b(n + offset, 5), s(1, 6), ct(n + offset, 9), ga(n + offset), gb(n + offset), gs(1);
+            for (auto* d : {&a, &b, &s, &ct})
+              for (index_t i = 0; i < d->n; ++i) d->p[std::size_t(i)] = static_cast<T>(i * 7919 % 29 + 1);
+            const dims<2> e{{rows, cols}};
+            const device_leaf<T, 2> straight{a.get() + offset, layout_map<2>::row_major(e)}, turned{b.get() + offset, {0, e, {{1, rows}}}};
+            const device_leaf<T, 0> S{s.get(), {0, {}, {}}};
+            run::device_backward(loop{threads}, apply<mul_op>(apply<mul_op>(apply<mul_op>(straight, turned), turned), S), ones ? nullptr : static_cast<const T*>(ct.get() + offset),
+                                 run::into_gradient<T>{a.get() + offset, ga.get() + offset, n}, run::into_gradient<T>{b.get() + offset, gb.get() + offset, n}, s.into(gs.get()));
+            double want_s = 0;
+            for (index_t i = 0; i < rows; ++i)
+              for (index_t j = 0; j < cols; ++j) {
+                const index_t at = i * cols + j + offset, to = j * rows + i + offset;
+                const double c = ones ? 1 : double(ct[at]), u = double(b[to]);
+                wrong += double(ga[at]) != c * u * u * double(s[0]);
+                wrong += double(gb[to]) != 2 * c * u * double(a[at]) * double(s[0]);
+                want_s += c * u * u * double(a[at]);
+              }
+            wrong += gs[0] != static_cast<T>(want_s);
+          }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("sums: any axes, and the same bits for the same number of threads") {
   for (index_t rows : {1, 3, 130})
     for (index_t cols : {1, 5, 2048})

@@ -37,8 +37,10 @@
 
 #if defined(__CUDACC__)
 #define TTENSOR_HD __host__ __device__
+#define TTENSOR_DEVICE_CODE 1
 #else
 #define TTENSOR_HD
+#define TTENSOR_DEVICE_CODE 0
 #endif
 
 #if defined(__CUDA_ARCH__)

@@ -2,6 +2,20 @@
 #pragma once
 #include "node.hpp"
 
+// A rule without TTENSOR_HD would make an empty kernel, of which nvcc's warning is all that tells: rules of a device's values are called outside of the
+// regions that silence it.
+#if TTENSOR_DEVICE_CODE
+TTENSOR_BEGIN
+namespace expr {
+template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto device_primal(const A&... a) { return Op::primal(a...); }
+template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto device_partials(const A&... a) { return Op::partials(a...); }
+}  // namespace expr
+TTENSOR_END
+#define TTENSOR_CALL_RULE(rule, ...) expr::call_##rule<Op>(__VA_ARGS__)
+#else
+#define TTENSOR_CALL_RULE(rule, ...) Op::rule(__VA_ARGS__)
+#endif
+
 TTENSOR_HD_BEGIN
 
 // ---- the door: the one place that decides what applying an operator means -------------------------------------------
@@ -12,6 +26,16 @@ struct real_op;
 template <class S> struct kind_rule;  // kind_rule<dual<T>>::apply<Op>(args...): specialised by each kind
 
 namespace expr {
+#if TTENSOR_DEVICE_CODE
+template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto call_primal(const A&... a) {
+  if constexpr ((simd::is_device_pack<A> || ...)) return device_primal<Op>(a...);
+  else return Op::primal(a...);
+}
+template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto call_partials(const A&... a) {
+  if constexpr ((simd::is_device_pack<A> || ...)) return device_partials<Op>(a...);
+  else return Op::partials(a...);
+}
+#endif
 template <class A> TTENSOR_INLINE decltype(auto) plain(A&& a) {  // a proxy's value; anything else as it is
   if constexpr (element_proxy<A>) return a.get();
   else return static_cast<A&&>(a);
@@ -164,7 +188,7 @@ template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE constexpr auto apply(A
     return expr::build<Op>(static_cast<A&&>(a)...);
   } else {
     using S = typename decltype(expr::newest_among<std::remove_cvref_t<A>...>())::type;
-    if constexpr (depth_v<S> == 0) return Op::primal(expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);
+    if constexpr (depth_v<S> == 0) return TTENSOR_CALL_RULE(primal, expr::adopt<typename expr::weak_target<std::remove_cvref_t<A>...>::type>(a)...);
     else if constexpr (Op::differentiable && (expr::crosses_v<S, std::remove_cvref_t<A>> || ...))
       return join_chain_t<elem_t<S>, S, std::remove_cvref_t<A>...>();  // says so
     else return kind_rule<S>::template apply<Op>(static_cast<A&&>(a)...);

@@ -135,10 +135,10 @@ template <class Op, class V> TTENSOR_HD TTENSOR_INLINE constexpr void step(V* v,
   else v[to] = apply<Op>(v[a], v[b], v[c], v[d]);
 }
 template <class Op, class V> TTENSOR_HD TTENSOR_INLINE constexpr auto partials(const V* v, int of, int a, int b, int c, int d) {
-  if constexpr (Op::arity == 1) return Op::partials(v[a], v[of]);
-  else if constexpr (Op::arity == 2) return Op::partials(v[a], v[b], v[of]);
-  else if constexpr (Op::arity == 3) return Op::partials(v[a], v[b], v[c], v[of]);
-  else return Op::partials(v[a], v[b], v[c], v[d], v[of]);
+  if constexpr (Op::arity == 1) return TTENSOR_CALL_RULE(partials, v[a], v[of]);
+  else if constexpr (Op::arity == 2) return TTENSOR_CALL_RULE(partials, v[a], v[b], v[of]);
+  else if constexpr (Op::arity == 3) return TTENSOR_CALL_RULE(partials, v[a], v[b], v[c], v[of]);
+  else return TTENSOR_CALL_RULE(partials, v[a], v[b], v[c], v[d], v[of]);
 }
 template <class Op, class A, class C, class P>
 TTENSOR_HD TTENSOR_INLINE constexpr void push(A& to, const C& ct, const P& partial, bool first) {
@@ -252,7 +252,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   template <std::uint64_t Active, class CT, int I, class Op, int... J>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back(const values& v, adjoints<CT>& a, ins<Op, J...>) {
     constexpr int arity = static_cast<int>(sizeof...(J));
-    const auto g = Op::partials(at<J>(v)..., at<I>(v));
+    const auto g = TTENSOR_CALL_RULE(partials, at<J>(v)..., at<I>(v));
     push<Active, I, 0, Op, CT>(a, g);
     if constexpr (arity > 1) push<Active, I, 1, Op, CT>(a, g);
     if constexpr (arity > 2) push<Active, I, 2, Op, CT>(a, g);

@@ -172,14 +172,15 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
     if (st.flat) {
       used = device_back_flat<C>(x, st, plan);
     } else {
-      st.template on_grid<N>([&]<int M, int Q, class I>(const grid_walk<M, Q, I>& walk, std::type_identity<I>) {
-        using targets = type_list<device_detail::target_t<K, strided_plane<typename K::elem, Q, I>>...>;
-        using ct_leaf = cotangent_leaf<strided_plane<const C, Q, I>>;
-        using body = back_body<program_of<E>, active, grid_walk<M, Q, I>, ct_leaf, targets, typename K::template grid<Q, I>...>;
-        used = device_detail::launch_sweep(x, body{walk, ct_leaf{device_detail::strided<const C, Q, I>(st.plane[slot_count], st.loops.rank)},
-                                                   device_detail::make_targets(st, plan, targets{}), st.leaves(k, type_list<typename K::template grid<Q, I>...>{})},
-                                           static_cast<index_t>(walk.items));
-      });
+      auto sweep_on = [&]<class Walk, class I>(const Walk& walk, index_t items, std::type_identity<I>) {
+        using targets = type_list<device_detail::target_t<K, strided_plane<typename K::elem, R, I>>...>;
+        using ct_leaf = cotangent_leaf<strided_plane<const C, R, I>>;
+        using body = back_body<program_of<E>, active, Walk, ct_leaf, targets, typename K::template grid<R, I>...>;
+        used = device_detail::launch_sweep(x, body{walk, ct_leaf{device_detail::strided<const C, R, I>(st.plane[slot_count], st.loops.rank)},
+                                                   device_detail::make_targets(st, plan, targets{}), st.leaves(k, type_list<typename K::template grid<R, I>...>{})}, items);
+      };
+      const bool tiled = st.template on_tiles<N>([&](const auto& walk) { sweep_on(walk, walk.items(), std::type_identity<std::uint32_t>{}); });
+      if (!tiled) st.template on_grid<N>([&](const auto& walk, auto index) { sweep_on(walk, static_cast<index_t>(walk.items), index); });
     }
     auto finish = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {
       using S = typename Ki::elem;

@@ -107,13 +107,13 @@ inline bool words_fit(const nest& s, int lanes, int first = 0, bool tail = false
     if (!words_along(s, s.plane[k], s.rank - 1, lanes)) return false;
   return true;
 }
-/// An axis along which an input is contiguous that is strided along the innermost one, moved next to that one; false: there is none, or too few elements for tiles.
+/// An axis along which a plane is contiguous that is strided along the innermost one, moved next to that one; false: there is none, or too few elements for tiles.
 inline bool turn_for_tiles(nest& s) {
   constexpr index_t enough = 16;
   const int in = s.rank - 1;
   for (int k = 0; k < s.planes && in > 0 && s.extent[in] >= enough; ++k) {
     const nest_plane& p = s.plane[k];
-    if (p.how != access::input || p.stride[in] == 0 || p.stride[in] == 1) continue;
+    if (p.how == access::uniform || p.stride[in] == 0 || p.stride[in] == 1) continue;
     for (int d = 0; d < in; ++d)
       if (p.stride[d] == 1 && s.extent[d] >= enough) {
         for (; d < in - 1; ++d) s.exchange(d, d + 1);
@@ -206,22 +206,21 @@ template <class E, int Outs> struct device_statement {
       return bundle<To...>{{{device_detail::make_leaf<K, To>(plane[Outs + I], loops.rank)}...}};
     }(std::make_integer_sequence<int, slot_count>{});
   }
-  /// f(walk) by tiles of N x N, if some input is contiguous along another axis than the output. Afterwards the axes are collapsed.
+  /// f(walk) by tiles, if some plane is contiguous along another axis than the others. Afterwards the axes are collapsed.
   template <int N, class F> bool on_tiles(F&& f) {
     collapse(loops, true);
-    if constexpr (R > 1 && N > 1 && Outs == 1) {
+    if constexpr (constexpr int M = N < 4 ? N : 4; R > 1 && M > 1 && planes <= 64) {  // 4 x 4 elements of each array stay in registers
       if (!device_detail::fits_32(loops) || !device_detail::turn_for_tiles(loops)) return false;
-      using walk_t = tile_walk<N, R, std::uint32_t>;
-      constexpr index_t side = walk_t::side * N;
+      using walk_t = tile_walk<M, R, std::uint32_t>;
+      constexpr index_t side = walk_t::side * M;
       const int in = loops.rank - 1;
       index_t squares[R];
       for (int d = 0; d <= in; ++d) squares[d] = d < in - 1 ? loops.extent[d] : (loops.extent[d] + side - 1) / side;
-      walk_t w{device_detail::make_walk<1, R, std::uint32_t>(squares, loops.rank), static_cast<std::uint32_t>(loops.extent[in - 1]), static_cast<std::uint32_t>(loops.extent[in]), 0, 0, 0};
-      w.out_words = device_detail::words_along(loops, plane[0], in, N);
-      for (int k = 0; k < slot_count; ++k) {
-        const nest_plane& p = plane[1 + k];
-        if (device_detail::words_along(loops, p, in, N)) w.words |= std::uint64_t(1) << k;
-        else if (p.stride[in - 1] == 1 && device_detail::words_along(loops, p, in - 1, N)) w.turned |= std::uint64_t(1) << k;
+      walk_t w{device_detail::make_walk<1, R, std::uint32_t>(squares, loops.rank), static_cast<std::uint32_t>(loops.extent[in - 1]), static_cast<std::uint32_t>(loops.extent[in]), 0, 0};
+      for (int k = 0; k < planes; ++k) {
+        const nest_plane& p = plane[k];
+        if (device_detail::words_along(loops, p, in, M)) w.words |= std::uint64_t(1) << k;
+        else if (p.stride[in - 1] == 1 && device_detail::words_along(loops, p, in - 1, M)) w.turned |= std::uint64_t(1) << k;
       }
       f(w);
       return true;
@@ -277,11 +276,10 @@ template <class X, class T, class E> void device_map(const X& x, T* out, const E
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<T, typename K::elem...>();
     constexpr int R = device_statement<E, 1>::R;
-    const bool done = st.template on_tiles<(N < 4 ? N : 4)>([&]<class Walk>(const Walk& walk) {  // 4 x 4 elements of each array in registers
+    const bool done = st.template on_tiles<N>([&]<class Walk>(const Walk& walk) {
       using I = std::uint32_t;
-      using body = tile_body<program_of<E>, Walk, strided_plane<T, R, I>, typename K::template grid<R, I>...>;
-      x.launch(body{walk, device_detail::strided<T, R, I>(st.plane[0], st.loops.rank), st.leaves(k, type_list<typename K::template grid<R, I>...>{})},
-               walk.items());
+      using body = map_body<program_of<E>, Walk, strided_plane<T, R, I>, typename K::template grid<R, I>...>;
+      x.launch(body{walk, device_detail::strided<T, R, I>(st.plane[0], st.loops.rank), st.leaves(k, type_list<typename K::template grid<R, I>...>{})}, walk.items());
     });
     if (done) return;
     st.template on_grid<N>([&]<int M, class I>(const grid_walk<M, R, I>& walk, std::type_identity<I>) {
