@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 #include "../run/device_programs.hpp"
 
@@ -268,6 +269,77 @@ TEST_CASE("the gradient of a sum needs no cotangent") {
   int wrong = 0;
   for (std::size_t i = 0; i < h.size(); ++i) wrong += !near(h[i], 3 * x.host[i] * x.host[i], 1e-14);
   CHECK(wrong == 0);
+}
+TEST_CASE("half, bfloat16 and integers: the bits of the host") {
+  const index_t n = 4099;
+  std::vector<half> h(n);
+  std::vector<bfloat16> b(n);
+  std::vector<std::int8_t> k(n);
+  for (index_t i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    h[at] = half(float(i) * 0.01f - 20), b[at] = bfloat16(float(i) * 0.3f - 600), k[at] = static_cast<std::int8_t>(i * 7);
+  }
+  device_array<half, 1> dh(n), yh;
+  device_array<bfloat16, 1> db(n), yb;
+  device_array<std::int8_t, 1> dk(n), yk;
+  device_array<float, 1> yf;
+  dh.copy_from(h.data()), db.copy_from(b.data()), dk.copy_from(k.data());
+  assign(yh, dh * dh - dh);
+  assign(yb, db * 3 + db);
+  assign(yk, dk * dk + std::int8_t(5));  // wraps
+  assign(yf, apply<cast_op<float>>(dh) * 0.5f + apply<cast_op<float>>(dk));
+  const auto hh = fetch(yh);
+  const auto hb = fetch(yb);
+  const auto hk = fetch(yk);
+  const auto hf = fetch(yf);
+  int wrong = 0;
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    const float x = float(h[i]), z = float(b[i]);
+    wrong += float(hh[i]) != float(half(x * x - x));
+    wrong += float(hb[i]) != float(bfloat16(z * 3 + z));
+    wrong += hk[i] != static_cast<std::int8_t>(k[i] * k[i] + 5);
+    wrong += hf[i] != x * 0.5f + float(k[i]);
+  }
+  CHECK(wrong == 0);
+  double want = 0;
+  std::int64_t whole = 0;
+  for (std::size_t i = 0; i < h.size(); ++i) want += double(float(h[i])), whole += k[i];
+  CHECK(near(double(float(sum_on_device(dh))), want, 1e-3));
+  CHECK(sum_on_device(dk) == whole);
+}
+TEST_CASE("statements on streams of their own, from two threads") {
+#if defined(CUDA_EMULATOR)
+  constexpr index_t n = 3000;
+#else
+  constexpr index_t n = 1 << 20;
+#endif
+  std::vector<float> h(n);
+  for (index_t i = 0; i < n; ++i) h[static_cast<std::size_t>(i)] = static_cast<float>(i % 1000);
+  int wrong[2] = {};
+  auto work = [&](int id) {
+    gpu::on_stream own;
+    if (id) gpu::check(cudaStreamCreateWithFlags(&own.stream, cudaStreamNonBlocking), "stream");
+    for (int turn = 0; turn < 5; ++turn) {
+      device_array<float, 1> a(n), b;
+      a.copy_from(h.data());
+      const device_leaf<float, 1> backwards{a.data(), {n - 1, {{n}}, {{-1}}}};
+      assign(a, a + 2.0f * backwards, own);  // through a temporary
+      assign(b, a * 2.0f);
+      if (own.stream) gpu::check(cudaStreamSynchronize(own.stream), "stream");
+      const auto got = fetch(b);
+      for (std::size_t i = 0; i < h.size(); ++i) wrong[id] += got[i] != 2 * (h[i] + 2 * h[h.size() - 1 - i]);
+    }
+    if (own.stream) gpu::check(cudaStreamDestroy(own.stream), "stream");
+  };
+#if defined(CUDA_EMULATOR)
+  work(0), work(1);
+#else
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+#endif
+  CHECK(wrong[0] == 0);
+  CHECK(wrong[1] == 0);
 }
 TEST_CASE("more than 2^31 elements" * doctest::skip()) {  // 7 GB; --no-skip
   const index_t n = (index_t(1) << 31) + (index_t(1) << 20) + 6;

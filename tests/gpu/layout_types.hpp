@@ -16,8 +16,9 @@ using back = run::back_body<program_t, 1, run::linear_walk<4>, run::cotangent_le
                             flat<float>, run::number_leaf<float>, flat<float>, run::number_leaf<double>>;
 using back_grid = run::back_body<program_t, 1, run::grid_walk<1, 2, index_t>, run::cotangent_leaf<run::strided_plane<const double, 2, index_t>>,
                                  type_list<run::plane_target<run::strided_plane<double, 2, index_t>>, run::no_target>, grid<double, 2, index_t>, run::number_leaf<double>>;
-using fold = run::fold_body<program_t, sum_op, double, 4, true, 1, index_t, run::strided_plane<float, 1, index_t>, grid<float, 2, index_t>, run::number_leaf<double>>;
-using fold_axes = run::fold_body<program_t, sum_op, double, 4, false, 2, std::uint32_t, run::strided_plane<float, 2, std::uint32_t>, grid<float, 4, std::uint32_t>, run::number_leaf<float>>;
+using fold = run::fold_body<run::value_of, program_t, sum_op, double, 4, true, 1, index_t, run::strided_plane<float, 1, index_t>, run::value_of::empty, grid<float, 2, index_t>, run::number_leaf<double>>;
+using fold_axes = run::fold_body<run::adjoint_of<0>, program_t, sum_op, double, 4, false, 2, std::uint32_t, run::strided_plane<float, 2, std::uint32_t>,
+                                 run::cotangent_leaf<run::strided_plane<const float, 4, std::uint32_t>>, grid<float, 4, std::uint32_t>, run::number_leaf<float>>;
 }  // namespace layout_types
 
 #define TTENSOR_LAYOUT_TYPES(X)                                                                                              \

@@ -145,6 +145,26 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
 
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<C, typename K::elem...>();
+    bool swept = false;  // is there anything left to do for the sweep?
+    auto sum_alone = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {  // leaves of fewer axes: a sum of the adjoint, computed where it is added up
+      if (!plan[I].grad) return;
+      if constexpr (device_detail::has_target<Ki> && Ki::rank > 0 && Ki::rank < E::rank) {
+        using S = typename Ki::elem;
+        if (plan[I].direct) return static_cast<void>(swept = true);
+        device_statement<E, 2> sum(e);
+        sum.set_output(0, reinterpret_cast<S*>(plan[I].grad), stride[I]);
+        sum.set_output(1, const_cast<C*>(ct));
+        sum.plane[1].how = access::input;
+        if (!ct) sum.plane[1] = nest_plane{nullptr, 1, access::uniform, {}};
+        if (device_fold<adjoint_of<I>, true, S, C, device_sum_t<S>>(x, true, sum)) {
+          plan[I].grad = nullptr;
+          return;
+        }
+      }
+      swept = true;
+    };
+    [&]<int... I>(std::integer_sequence<int, I...>) { (sum_alone(width<I>{}, std::type_identity<K>{}), ...); }(std::make_integer_sequence<int, slot_count>{});
+    if (!swept) return;
     auto temporary = make_bundle(x.template scratch<device_sum_t<typename K::elem>>(0)...);
     auto prepare = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {
       using S = typename Ki::elem;

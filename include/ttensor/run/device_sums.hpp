@@ -21,9 +21,18 @@ struct fold_shape {
   TTENSOR_HD TTENSOR_INLINE int place(int thread) const { return inside ? thread >> log_pieces : thread & (places() - 1); }
   TTENSOR_HD TTENSOR_INLINE int log_step() const { return inside ? 0 : log_places; }  // between the threads of neighbouring pieces of one place
 };
-/// out(kept place) (+)= fold of Prog(leaves) over the reduced places. Accesses of N elements go along a reduced axis (Inside) or a kept one, which is the
+/// What a fold_body folds: the value of the statement, or the adjoint of one leaf from the cotangent of the statement.
+struct value_of {
+  struct empty {};
+  template <class C, int R, class I> using cotangent = empty;
+};
+template <int Slot> struct adjoint_of {
+  static constexpr int slot = Slot;
+  template <class C, int R, class I> using cotangent = cotangent_leaf<strided_plane<const C, R, I>>;
+};
+/// out(kept place) (+)= fold over the reduced places. Accesses of N elements go along a reduced axis (Inside) or a kept one, which is the
 /// last of the leaves' 2 R axes; the other group of axes comes first.
-template <class Prog, class Red, class A, int N, bool Inside, int R, class I, class Out, class... L> struct fold_body {
+template <class What, class Prog, class Red, class A, int N, bool Inside, int R, class I, class Out, class Ct, class... L> struct fold_body {
   using index = I;
   using result = device_pack<A, Inside ? 1 : N>;
   fold_shape shape;
@@ -32,6 +41,7 @@ template <class Prog, class Red, class A, int N, bool Inside, int R, class I, cl
   I tail;   // elements behind the last word of the one reduced axis
   int add;  // out += result
   Out out;  // over the kept axes
+  Ct ct;
   bundle<L...> leaves;
 
   TTENSOR_HD TTENSOR_INLINE result fold(I q, I piece) const {
@@ -70,7 +80,13 @@ template <class Prog, class Red, class A, int N, bool Inside, int R, class I, cl
     TTENSOR_DEVICE_UNROLL for (int d = 0; d < R; ++d) p.at[First + d] = from.at[d];
   }
   template <int M> TTENSOR_HD TTENSOR_INLINE device_pack<A, M> value(const place<2 * R, I>& p) const {
-    return convert_value<device_pack<A, M>>(device_sweep<Prog, M, L...>::run(load_leaves<M>(leaves, p)));
+    using S = device_sweep<Prog, M, L...>;
+    if constexpr (std::is_same_v<What, value_of>) return convert_value<device_pack<A, M>>(S::run(load_leaves<M>(leaves, p)));
+    else {
+      using C = lanes_t<typename Ct::elem, M>;
+      const auto a = S::template reverse<std::uint64_t(1) << What::slot, C>(load_leaves<M>(leaves, p), ct.template load<M>(p));
+      return convert_value<device_pack<A, M>>(at<device_detail::load_number<S, What::slot>>(a));
+    }
   }
 };
 
@@ -122,17 +138,16 @@ inline fold_shape shape_of_fold(index_t kept, index_t reduced, bool inside, int 
 }
 }  // namespace device_detail
 
-/// out (+)= sum of e over the axes where out's stride is 0: one kernel, the same bits for the same shape on the same kind of device.
-template <class X, class T, class E> void device_sum_into(const X& x, T* out, const index_t* out_stride, bool add, const E& e) {
-  using A = device_sum_t<scalar_t<E>>;
-  constexpr int R = device_statement<E, 1>::R;
+/// Folds a statement whose plane 0 is the output, of stride 0 along the reduced axes, and whose plane 1, where it has one, is a cotangent of elements C.
+/// False, and nothing done: `by_words` was asked for, and no words fit or 32-bit indices do not.
+template <class What, bool ByWords, class T, class C, class A, class X, class E, int Outs> bool device_fold(const X& x, bool add, device_statement<E, Outs>& st) {
+  constexpr int R = device_statement<E, Outs>::R;
   static_assert(2 * R <= max_rank, "ttensor: at most 6 axes in a device reduction");
-  device_statement<E, 1> st(e);
-  st.set_output(0, out, out_stride);
   const auto axes = device_detail::order_for_fold(st.loops);
   const int rank = st.loops.rank, reduced = rank - axes.kept;
   index_t extent[2 * R];  // the kept axes, then the reduced ones
   for (int d = 0; d < rank; ++d) extent[axes.inside ? d : (d + axes.kept) % rank] = st.loops.extent[d];
+  bool done = true;
   st.each_leaf_type([&]<class... K>(type_list<K...>) {
     constexpr int N = device_lanes<typename K::elem...>();
     auto go = [&]<int M, bool Inside, class I>(width<M>, std::bool_constant<Inside>, std::type_identity<I>) {
@@ -148,9 +163,12 @@ template <class X, class T, class E> void device_sum_into(const X& x, T* out, co
       nest_plane to = st.plane[0];
       group(to.stride, st.plane[0], true);
       using out_plane = strided_plane<T, R, I>;
-      using body = fold_body<program_of<E>, sum_op, A, M, Inside, R, I, out_plane, typename K::template grid<2 * R, I>...>;
-      body f{{}, {}, {}, 0, add ? 1 : 0, device_detail::strided<T, R, I>(to, R), [&]<int... J>(std::integer_sequence<int, J...>) {
-               return bundle<typename K::template grid<2 * R, I>...>{{{device_detail::make_leaf<K, typename K::template grid<2 * R, I>>(both(st.plane[1 + J]), 2 * R)}...}};
+      using ct_leaf = typename What::template cotangent<C, 2 * R, I>;
+      using body = fold_body<What, program_of<E>, sum_op, A, M, Inside, R, I, out_plane, ct_leaf, typename K::template grid<2 * R, I>...>;
+      ct_leaf ct{};
+      if constexpr (Outs > 1) ct.plane = device_detail::strided<const C, 2 * R, I>(both(st.plane[1]), 2 * R);
+      body f{{}, {}, {}, 0, add ? 1 : 0, device_detail::strided<T, R, I>(to, R), ct, [&]<int... J>(std::integer_sequence<int, J...>) {
+               return bundle<typename K::template grid<2 * R, I>...>{{{device_detail::make_leaf<K, typename K::template grid<2 * R, I>>(both(st.plane[Outs + J]), 2 * R)}...}};
              }(std::make_integer_sequence<int, static_cast<int>(sizeof...(K))>{})};
       f.kept = device_detail::make_walk<Inside ? 1 : M, R, I>(extent, axes.kept);
       f.reduced = device_detail::make_walk<Inside ? M : 1, R, I>(extent + axes.kept, reduced);
@@ -160,14 +178,26 @@ template <class X, class T, class E> void device_sum_into(const X& x, T* out, co
       x.template fold<sum_op>(f);
     };
     using narrow = std::type_identity<std::uint32_t>;
-    const bool words = N > 1 && device_detail::words_fit(st.loops, N, 1, axes.inside && rank == 1);
-    if (!device_detail::fits_32(st.loops)) {
+    const bool words = N > 1 && device_detail::words_fit(st.loops, N, 1, axes.inside && rank == 1), fits = device_detail::fits_32(st.loops);
+    if (words && fits) {
+      if (axes.inside) go(width<N>{}, std::true_type{}, narrow{});
+      else go(width<N>{}, std::false_type{}, narrow{});
+    } else if constexpr (ByWords) {
+      done = false;
+    } else if (fits) {
+      go(width<1>{}, std::true_type{}, narrow{});
+    } else {
       if (words && axes.inside) go(width<N>{}, std::true_type{}, std::type_identity<index_t>{});
       else go(width<1>{}, std::true_type{}, std::type_identity<index_t>{});
-    } else if (!words) go(width<1>{}, std::true_type{}, narrow{});
-    else if (axes.inside) go(width<N>{}, std::true_type{}, narrow{});
-    else go(width<N>{}, std::false_type{}, narrow{});
+    }
   });
+  return done;
+}
+/// out (+)= sum of e over the axes where out's stride is 0: one kernel, the same bits for the same shape on the same kind of device.
+template <class X, class T, class E> void device_sum_into(const X& x, T* out, const index_t* out_stride, bool add, const E& e) {
+  device_statement<E, 1> st(e);
+  st.set_output(0, out, out_stride);
+  device_fold<value_of, false, T, void, device_sum_t<scalar_t<E>>>(x, add, st);
 }
 
 /// The sum of all elements of e.

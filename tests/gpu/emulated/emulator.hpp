@@ -15,6 +15,7 @@
 //   blocks that run at the same time, and threads of a warp that really run in step; what nvcc makes of the code, its layout of kernel arguments, its
 //   mathematical functions, its fused multiply-adds; whether a host function was called from a kernel; how fast anything is.
 #pragma once
+#define CUDA_EMULATOR 1
 #include <ucontext.h>
 
 #include <algorithm>
