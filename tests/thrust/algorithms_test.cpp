@@ -98,7 +98,7 @@ TEST_CASE("kernel bodies on a Thrust policy") {
   std::vector<double> y(x.size()), again(x.size());
   const auto e = test_programs::chain(leaf_of(x), leaf_of(z));
   const auto policy = thrust::device;
-  run::device_map(tb::on_policy<std::remove_const_t<decltype(policy)>>{policy, 64}, y.data(), e);
+  run::device_map(tb::on_policy<std::remove_const_t<decltype(policy)>>{policy}, y.data(), e);
   tb::map(thrust::device, again.data(), e);
   CHECK(y == again);
 }

@@ -124,18 +124,15 @@ template <class P, class T> void argsort(const P& policy, T* keys, index_t* at, 
   thrust::sequence(policy, at, at + n);
   thrust::stable_sort_by_key(policy, keys, keys + n, at);
 }
-/// Executor of device_plan.hpp on a Thrust policy: kernel bodies as a second elementwise road.
+/// Executor of device_plan.hpp on a Thrust policy, as far as device_map needs one: kernel bodies as a second elementwise road.
 template <class P> struct on_policy {
   P policy;
-  index_t thread_count;
   template <class F> struct call {
     F body;
-    index_t threads;
-    TTENSOR_HD void operator()(index_t tid) const { body(tid, threads); }
+    TTENSOR_HD void operator()(index_t tid) const { body(tid, run::one_each{}); }
   };
-  index_t threads(index_t) const { return thread_count; }
   template <class F> void launch(const F& body, index_t items) const {
-    if (items > 0) thrust::for_each_n(policy, thrust::counting_iterator<index_t>(0), thread_count, call<F>{body, thread_count});
+    if (items > 0) thrust::for_each_n(policy, thrust::counting_iterator<index_t>(0), items, call<F>{body});
   }
 };
 
