@@ -1,4 +1,4 @@
-// Rows Q1 to Q14: what programs without -march=native do with short rows, masks, small integers and strided copies, beside loops by hand compiled with the
+// Rows Q1 to Q21: what programs without -march=native do with short rows, masks, small integers and strided copies, beside loops by hand compiled with the
 // same flags. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <algorithm>
 #include <cmath>
@@ -95,6 +95,21 @@ void small_integers(index_t n) {
     for (index_t i = 0; i < n; ++i) o[i] = m.data()[i];
   });
 }
+void quotients(index_t n) {
+  const tt::tensor<int, 1> k = tt::integers<int>(tt::rng(7), {n}, -1'000'000, 1'000'000);
+  const tt::tensor<std::int16_t, 1> s = tt::integers<std::int16_t>(tt::rng(8), {n}, -30000, 30000);
+  static volatile int nine = 9;  // not known when this is compiled
+  row("Q20 k divided by 9/int/100000", tt::tensor<int, 1>(n), [=](auto& o) { o = k / int(nine); }, [=](int* o) {
+    for (index_t i = 0, d = nine; i < n; ++i) o[i] = k.data()[i] / static_cast<int>(d);
+  });
+  row("Q21 s % 9/int16/100000", tt::tensor<std::int16_t, 1>(n), [=](auto& o) { o = s % static_cast<std::int16_t>(nine); }, [=](std::int16_t* o) {
+    const int d = nine;
+    for (index_t i = 0; i < n; ++i) {
+      const int r = s.data()[i] % d;
+      o[i] = static_cast<std::int16_t>(r < 0 ? r + d : r);
+    }
+  });
+}
 void turned(index_t n) {
   const tt::tensor<double, 3> c = tt::uniform<double>(tt::rng(5), {n, n, n});
   const auto back = tt::permute(c, {2, 1, 0});
@@ -156,6 +171,7 @@ int main(int argc, char** argv) {
   long_rows(100000);
   copies(1000);
   small_integers(100000);
+  quotients(100000);
   turned(128);
   factors();
   benchmark::Initialize(&argc, argv);

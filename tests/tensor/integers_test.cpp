@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 #include <utility>
+#include <vector>
 #include <ttensor/all.hpp>
 
 namespace tt = ttensor;
@@ -207,6 +208,31 @@ TEST_CASE_TEMPLATE("remainders of elements of every width", T, i8, u8, std::int1
   x(1) = x(1) % 5;
   CHECK(tt::all(x == tt::tensor<T, 1>{3, 2}));
   CHECK(x(0) % x(1) == 1);
+}
+TEST_CASE_TEMPLATE("quotients and remainders of arrays, beside every multiple", T, i8, u8, std::int16_t, std::uint16_t, int, unsigned, i64) {
+  using L = std::numeric_limits<T>;
+  using U = std::make_unsigned_t<T>;
+  std::vector<T> divisors{0, 1, 2, 3, 5, 7, 10, 100, T(-1), T(-2), T(-3), T(-100), L::max(), T(L::max() - 1), T(L::max() / 2), L::min(), T(L::min() + 1)};
+  std::vector<T> a, b;
+  for (T y : divisors)
+    for (int k = 0; k < 60; ++k)
+      for (int beside = -1; beside <= 1; ++beside) {
+        const T quotient = k < 20 ? T(k) : k < 40 ? T(L::max() / (y == 0 ? 1 : y == T(-1) ? 1 : y) - T(k - 20)) : T(L::max() - T(k - 40));
+        a.push_back(T(U(U(quotient) * U(y)) + U(beside)));
+        b.push_back(y);
+      }
+  const tt::index_t n = static_cast<tt::index_t>(a.size());
+  tt::tensor<T, 1> x(n), y(n);
+  for (tt::index_t i = 0; i < n; ++i) x(i) = a[static_cast<std::size_t>(i)], y(i) = b[static_cast<std::size_t>(i)];
+  const tt::tensor<T, 1> quotient = x / y, rest = tt::fmod(x, y), floored = x % y;
+  int wrong = 0;
+  for (tt::index_t i = 0; i < n; ++i) {
+    const T p = x(i), q = y(i);
+    const bool minus_one = L::is_signed && q == T(-1);
+    const T want = q == 0 ? T(0) : minus_one ? T(U(0) - U(p)) : T(p / q), left = q == 0 || minus_one ? T(0) : T(p % q);
+    wrong += quotient(i) != want || rest(i) != left || floored(i) != (left != 0 && (left < T(0)) != (q < T(0)) ? T(left + q) : left);
+  }
+  CHECK(wrong == 0);
 }
 TEST_CASE("bounds of another type than the integers between them are not cut") {
   using u8 = std::uint8_t;

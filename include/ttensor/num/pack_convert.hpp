@@ -209,6 +209,36 @@ inline pack<U, N> convert(pack<T, N> a) {
   }
 }
 
+/// a / b of integers, truncated; x / 0 = 0, lowest / -1 wraps.
+template <class T, int N> TTENSOR_INLINE pack<T, N> whole_quotient(pack<T, N> a, pack<T, N> b) {
+  using P = pack<T, N>;
+  if constexpr (sizeof(T) < 4) {
+    const P divisor = P::vectors([](auto x, auto y) {  // 1 in place of 0 and -1
+      using V = decltype(x);
+      if constexpr (std::is_signed_v<T>) return (x & (V)(x + 1 > 1)) | ((V)(x + 1 <= 1) & 1);
+      else return x - (V)(y == 0);
+    }, b, b);
+    return P::vectors([](auto q, auto x) {
+      using V = decltype(q);
+      const V minus = std::is_signed_v<T> ? (V)(x + 1 == 0) : V{};
+      return ((q ^ minus) - minus) & (V)(x != 0);
+    }, convert<T>(convert<float>(a) / convert<float>(divisor)), b);
+  } else {
+    const P zero(T(0));
+    const auto none = b == zero, minus = b == P(T(-1));
+    const P q = convert<T>(convert<double>(a) / convert<double>(select(none || minus, P(T(1)), b)));
+    return select(none, zero, select(minus, -a, q));
+  }
+}
+/// The remainder that has the sign of b from r, which has the sign of a; of small integers, whose masks are slow.
+template <class T, int N> requires(divides_in_floats<T, N> && sizeof(T) < 4) TTENSOR_INLINE pack<T, N> floored_remainder(pack<T, N> r, pack<T, N> b) {
+  if constexpr (std::is_unsigned_v<T>) return r;
+  else return pack<T, N>::vectors([](auto x, auto y) {
+    using V = decltype(x);
+    return x + (y & (V)((x ^ y) > static_cast<std::make_unsigned_t<T>>(std::numeric_limits<T>::max())) & (V)(x != 0));
+  }, r, b);
+}
+
 /// Writes past the caches; p must be aligned to the register (64 bytes always suffice). Call stream_fence() after the last one.
 template <class T, int N>
 TTENSOR_INLINE void stream(pack<T, N> a, T* p) {

@@ -93,6 +93,13 @@ template <int LaneBytes> struct mask_register { using type = bool; static conste
 
 #define TTENSOR_EACH(i) TTENSOR_UNROLL for (int i = 0; i < count; ++i)
 
+template <class T, int N> struct pack;
+/// Integers whose quotients a division of floating point numbers gives: float holds 16 bits and double 32 exactly, and neither rounds a quotient up to the next
+/// whole number, for it is 1 / b below that at least and at most a / b. (Of unsigned 32 bits too, but few processors convert those; bytes take longer so with 16-byte registers.)
+template <class T, int N> inline constexpr bool divides_in_floats = TTENSOR_HAS_REGISTERS && std::is_integral_v<T> && !__is_same(T, bool) &&
+    ((simd::in_small_vector<T, N> && simd::in_registers<float, N> && sizeof(T) * TTENSOR_SIMD_BYTES > 16) || (__is_same(T, std::int32_t) && simd::in_registers<T, N> && simd::in_registers<double, N>));
+template <class T, int N> pack<T, N> whole_quotient(pack<T, N> a, pack<T, N> b);  // pack_convert.hpp
+
 /// The mask of N lanes: result of a comparison of packs of any element type, selector for packs of any element type.
 template <int N>
 struct pack<bool, N> {
@@ -251,12 +258,15 @@ struct pack {
   /// Floating point: IEEE. Integers truncate; x / 0 = 0, x % 0 = 0, lowest / -1 wraps.
   friend TTENSOR_INLINE pack operator/(pack a, pack b) {
     if constexpr (!std::numeric_limits<T>::is_integer) { TTENSOR_EACH(i) a.r[i] = a.r[i] / b.r[i]; }
+    else if constexpr (divides_in_floats<T, N>) return whole_quotient(a, b);
     else if constexpr (registers) { for (int i = 0; i < N; ++i) a.r[i / width][i % width] = simd::div<T>(a[i], b[i]); }
     else { TTENSOR_EACH(i) a.r[i] = simd::div<T>(a.r[i], b.r[i]); }
     return a;
   }
   friend TTENSOR_INLINE pack operator%(pack a, pack b) {
-    if constexpr (registers) { for (int i = 0; i < N; ++i) a.r[i / width][i % width] = simd::mod<T>(a[i], b[i]); }
+    if constexpr (small && divides_in_floats<T, N>) return vectors([](auto r, auto y) { return r & (decltype(r))(y != 0); }, a - whole_quotient(a, b) * b, b);
+    else if constexpr (divides_in_floats<T, N>) return select(b == pack(T(0)), b, a - whole_quotient(a, b) * b);
+    else if constexpr (registers) { for (int i = 0; i < N; ++i) a.r[i / width][i % width] = simd::mod<T>(a[i], b[i]); }
     else { TTENSOR_EACH(i) a.r[i] = simd::mod<T>(a.r[i], b.r[i]); }
     return a;
   }

@@ -119,9 +119,12 @@ struct remainder_op : of_reals<arithmetic<2>> {
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
     using V = ops::wider_t<A, B>;
     const V r = fmod_op::primal(V(a), V(b)), zero(lane_t<V>(0)), y(static_cast<V>(b));
-    const V whole = ops::pick((r != zero) && ((r < zero) != (y < zero)), V(ops::plus(r, y)), r);
-    if constexpr (ops::is_whole_v<V>) return whole;
-    else return ops::pick(r == zero, V(copysign_op::primal(zero, y)), whole);  // zeros have the sign of y too
+    if constexpr (requires { floored_remainder(r, y); }) return floored_remainder(r, y);
+    else {
+      const V whole = ops::pick((r != zero) && ((r < zero) != (y < zero)), V(ops::plus(r, y)), r);
+      if constexpr (ops::is_whole_v<V>) return whole;
+      else return ops::pick(r == zero, V(copysign_op::primal(zero, y)), whole);  // zeros have the sign of y too
+    }
   }
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y& y) {
     return grads{unit{}, ops::minus(fmod_op::whole_quotient(a, b, y))};
