@@ -66,6 +66,8 @@ struct square_difference {
   TTENSOR_HD float operator()(index_t i) const { return (x[i] - z[i]) * (x[i] - z[i]); }
 };
 
+/// The larger of an error so far and |d|; NaN becomes the largest.
+double larger(double worst, double d) { return std::fabs(d) <= worst ? worst : d == d ? std::fabs(d) : 1e30; }
 int failures = 0;
 template <class F> double median_ms(F&& go) {
   cudaEvent_t start, stop;
@@ -121,9 +123,8 @@ int main(int argc, char** argv) {
     y.copy_to(hy.data());
     double worst = 0;
     for (index_t i = 0; i < n; i = i < n - 200 ? i + 97 : i + 1) {
-      const double a = hx[std::size_t(i)], b = hz[std::size_t(i)], d = std::fabs(hy[std::size_t(i)] - (std::exp(-a * a) * std::sqrt(a) + std::log(b)));
-      worst = d <= worst ? worst : d;  // NaN becomes the worst
-      if (d != d) worst = 1e30;
+      const double a = hx[std::size_t(i)], b = hz[std::size_t(i)];
+      worst = larger(worst, hy[std::size_t(i)] - (std::exp(-a * a) * std::sqrt(a) + std::log(b)));
     }
     clear();
     return worst;
@@ -159,10 +160,10 @@ int main(int argc, char** argv) {
     gx.copy_to(h.data());
     for (index_t i = 0; i < n; i += 97) {
       const double a = hx[std::size_t(i)], q = std::exp(-a * a), r = std::sqrt(a);
-      worst = std::fmax(worst, std::fabs(h[std::size_t(i)] - (q * (0.5 / r) - 2 * a * q * r)));
+      worst = larger(worst, h[std::size_t(i)] - (q * (0.5 / r) - 2 * a * q * r));
     }
     gz.copy_to(h.data());
-    for (index_t i = 0; i < n; i += 97) worst = std::fmax(worst, std::fabs(h[std::size_t(i)] - 1 / double(hz[std::size_t(i)])));
+    for (index_t i = 0; i < n; i += 97) worst = larger(worst, h[std::size_t(i)] - 1 / double(hz[std::size_t(i)]));
     return worst;
   };
   row("backward, two gradients (x, z, ct -> gx, gz)", five, [&] { backward(e, ct, wrt(x, gx), wrt(z, gz)); }, back_error, 2e-6);
@@ -175,7 +176,8 @@ int main(int argc, char** argv) {
   auto sum_error = [&] {
     float v;
     total.copy_to(&v);
-    return std::fabs(double(v) - want) / want;
+    gpu::check(cudaMemset(total.data(), 0xff, sizeof v), "clear");
+    return larger(0, (double(v) - want) / want);
   };
   row("sum, one kernel", two, [&] { run::device_sum(gpu::on_stream{}, total.data(), square); }, sum_error, 1e-6);
   row("cub::DeviceReduce::TransformReduce", two, [&] {
@@ -196,8 +198,7 @@ int main(int argc, char** argv) {
       for (index_t r = 0; r < count; r += count / 50 + 1) {
         double s = 0;
         for (index_t j = 0; j < other; ++j) s += double(hx[std::size_t(at(r, j))]) * hx[std::size_t(at(r, j))];
-        const double d = std::fabs(hy[std::size_t(r)] - s) / s;
-        worst = d <= worst ? worst : d == d ? d : 1e30;
+        worst = larger(worst, (hy[std::size_t(r)] - s) / s);
       }
       clear();
       return worst;
@@ -220,10 +221,7 @@ int main(int argc, char** argv) {
       t.copy_to(ht.data());
       double worst = 0;
       for (index_t i = 0; i < side; i += 7)
-        for (index_t j = 0; j < side; j += 3) {
-          const double d = std::fabs(ht[std::size_t(i * side + j)] - want(i, j));
-          worst = d <= worst ? worst : d == d ? d : 1e30;
-        }
+        for (index_t j = 0; j < side; j += 3) worst = larger(worst, double(ht[std::size_t(i * side + j)]) - double(want(i, j)));
       gpu::check(cudaMemset(t.data(), 0xff, std::size_t(plane)), "clear");
       return worst;
     };
@@ -237,13 +235,16 @@ int main(int argc, char** argv) {
         [&] { run::device_backward(gpu::on_stream{}, product, static_cast<const float*>(nullptr), run::into_gradient<float>{pz, gw.data(), side * side}, run::into_gradient<float>{px, gt.data(), side * side}); },
         [&] {
           double worst = 0;
-          gt.copy_to(ht.data());
-          for (index_t i = 0; i < side; i += 7)
-            for (index_t j = 0; j < side; j += 3) {
-              const double d = std::fabs(ht[std::size_t(j * side + i)] - 2.0 * hz[std::size_t(i * side + j)] * hx[std::size_t(j * side + i)]);
-              worst = d <= worst ? worst : d == d ? d : 1e30;
-            }
-          gpu::check(cudaMemset(gt.data(), 0xff, std::size_t(plane)), "clear");
+          for (bool of_x : {true, false}) {
+            device_array<float, 2>& g = of_x ? gt : gw;
+            g.copy_to(ht.data());
+            for (index_t i = 0; i < side; i += 7)
+              for (index_t j = 0; j < side; j += 3) {
+                const double v = hx[std::size_t(j * side + i)];
+                worst = larger(worst, of_x ? ht[std::size_t(j * side + i)] - 2 * hz[std::size_t(i * side + j)] * v : ht[std::size_t(i * side + j)] - v * v);
+              }
+            gpu::check(cudaMemset(g.data(), 0xff, std::size_t(plane)), "clear");
+          }
           return worst;
         }, 5e-7);
     row((of + "gradient of sum(matrix * row) for row").c_str(), plane, [&] { run::device_backward(gpu::on_stream{}, apply<mul_op>(device_leaf<float, 2>{px, straight.map}, line), static_cast<const float*>(nullptr), run::into_gradient<float>{pz, gw.data(), side}); },
@@ -254,7 +255,7 @@ int main(int argc, char** argv) {
           for (index_t j = 0; j < side; j += 97) {
             double want = 0;
             for (index_t i = 0; i < side; ++i) want += hx[std::size_t(i * side + j)];
-            worst = std::fmax(worst, std::fabs(got[std::size_t(j)] - want) / want);
+            worst = larger(worst, (got[std::size_t(j)] - want) / want);
           }
           return worst;
         }, 1e-6);
@@ -274,8 +275,8 @@ int main(int argc, char** argv) {
       gv.copy_to(h.data());
       double worst = 0;
       for (std::size_t i = 0; i < h.size(); i += 97) {
-        const double a = hv[i], w = std::exp(-a * a) * (std::cos(a) - 2 * a * std::sin(a)), diff = std::fabs(h[i] - w);
-        worst = diff <= worst ? worst : diff == diff ? diff : 1e30;
+        const double a = hv[i];
+        worst = larger(worst, h[i] - std::exp(-a * a) * (std::cos(a) - 2 * a * std::sin(a)));
       }
       return worst;
     };

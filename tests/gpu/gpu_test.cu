@@ -253,13 +253,28 @@ TEST_CASE("three axes in any order: values, gradients and sums") {
   }
 }
 TEST_CASE("an output that the sum reads gets its values through a temporary; axes are checked") {
-  device_array<float, 1> x(6);
-  const std::vector<float> h{1, 2, 3, 4, 5, 6};
-  x.copy_from(h.data());
-  const device_leaf<float, 2> m{x.data(), layout_map<2>::row_major({{1, 6}})};
-  sum_into(x, m * m, axes{0});
-  CHECK(fetch(x) == std::vector<float>{1, 4, 9, 16, 25, 36});
-  CHECK_THROWS_AS(sum_into(x, m, axes{2}), axis_error);
+  const index_t n = 5000;
+  const sample<float> x(n);
+  device_array<float, 1> a(n);
+  a.copy_from(x.host.data());
+  const device_leaf<float, 2> twice_backwards{a.data(), {n - 1, {{2, n}}, {{0, -1}}}};
+  sum_into(a, twice_backwards, axes{0});
+  const auto h = fetch(a);
+  int wrong = 0;
+  for (std::size_t i = 0; i < h.size(); ++i) wrong += h[i] != 2 * x.host[h.size() - 1 - i];
+  CHECK(wrong == 0);
+  CHECK_THROWS_AS(sum_into(a, twice_backwards, axes{2}), axis_error);
+}
+TEST_CASE("an array whole and by its first row: one gradient") {
+  const index_t rows = 4, cols = 8;
+  std::vector<float> h(static_cast<std::size_t>(rows * cols));
+  for (std::size_t i = 0; i < h.size(); ++i) h[i] = float(i % 7 + 1);
+  device_array<float, 2> a(rows, cols), g;
+  a.copy_from(h.data());
+  const device_leaf<float, 1> row{a.data(), layout_map<1>::row_major({{cols}})};
+  backward(a * row, wrt(a, g));
+  const auto got = fetch(g);
+  CHECK(std::vector<float>(got.begin(), got.begin() + 8) == std::vector<float>{11, 16, 21, 26, 24, 22, 20, 11});
 }
 TEST_CASE("the gradient of a sum needs no cotangent") {
   const sample<double> x(1003);
@@ -324,7 +339,9 @@ TEST_CASE("statements on streams of their own, from two threads") {
       a.copy_from(h.data());
       const device_leaf<float, 1> backwards{a.data(), {n - 1, {{n}}, {{-1}}}};
       assign(a, a + 2.0f * backwards, own);  // through a temporary
-      assign(b, a * 2.0f);
+      const device_leaf<float, 2> once{a.data(), layout_map<2>::row_major({{1, n}})};
+      sum_into(b, once, axes{0}, own);
+      assign(b, b * 2.0f);
       if (own.stream) gpu::check(cudaStreamSynchronize(own.stream), "stream");
       const auto got = fetch(b);
       for (std::size_t i = 0; i < h.size(); ++i) wrong[id] += got[i] != 2 * (h[i] + 2 * h[h.size() - 1 - i]);

@@ -19,11 +19,12 @@ using back_grid = run::back_body<program_t, 1, run::grid_walk<1, 2, index_t>, ru
 using fold = run::fold_body<run::value_of, program_t, sum_op, double, 4, true, 1, index_t, run::strided_plane<float, 1, index_t>, run::value_of::empty, grid<float, 2, index_t>, run::number_leaf<double>>;
 using fold_axes = run::fold_body<run::adjoint_of<0>, program_t, sum_op, double, 4, false, 2, std::uint32_t, run::strided_plane<float, 2, std::uint32_t>,
                                  run::cotangent_leaf<run::strided_plane<const float, 4, std::uint32_t>>, grid<float, 4, std::uint32_t>, run::number_leaf<float>>;
+using map_tiles = run::map_body<program_t, run::tile_walk<4, 3, std::uint32_t>, run::strided_plane<float, 3, std::uint32_t>, grid<float, 3, std::uint32_t>, run::number_leaf<float>>;
 }  // namespace layout_types
 
 #define TTENSOR_LAYOUT_TYPES(X)                                                                                              \
   X(0, layout_types::map_linear) X(1, layout_types::map_mixed) X(2, layout_types::map_grid) X(3, layout_types::back)         \
-  X(4, layout_types::back_grid) X(5, layout_types::fold) X(6, layout_types::fold_axes)
+  X(4, layout_types::back_grid) X(5, layout_types::fold) X(6, layout_types::fold_axes) X(7, layout_types::map_tiles)
 
 namespace layout_types {
 struct empty {};

@@ -1,4 +1,4 @@
-// Every elementwise operator on a device, value and derivatives, against the same bodies on the host (which tests/gate compares with mpmath): an operator
+// Every operator of one and two numbers on a device, value and derivatives, against the same bodies on the host (which tests/gate compares with mpmath): an operator
 // whose device form is missing or another function's shows here. One kernel a list of operators, so that compiling it costs little.
 #include <doctest/doctest.h>
 #include <ttensor/ops/list.hpp>

@@ -23,7 +23,10 @@ struct loop {  // an executor: every thread of the launch, one after the other
   template <class F> void launch(const F& body, index_t items) const {
     if (items == 0) return;
     ++launches;
-    for (index_t t = 0; t < items + 5; ++t) body(t, run::one_each{});  // as a last block that is not full
+    if (thread_count < 256)
+      for (index_t t = 0; t < thread_count; ++t) body(t, thread_count);  // some have more than one item
+    else
+      for (index_t t = 0; t < items + 5; ++t) body(t, run::one_each{});  // as a last block that is not full
   }
   template <class F> void spread(const F& body, index_t n) const {
     ++launches;
@@ -289,6 +292,83 @@ TEST_CASE_TEMPLATE("gradients of leaves that are contiguous along another axis t
             wrong += gs[0] != static_cast<T>(want_s);
           }
   CHECK(wrong == 0);
+}
+
+TEST_CASE("an array in one statement whole and by its first row, in either order") {
+  for (index_t threads : thread_counts)
+    for (index_t rows : {1, 4})
+      for (bool row_first : {false, true}) {
+        const index_t cols = 8;
+        data<float> a(rows * cols), g(rows * cols, 3), w(cols, 5), gw(cols, 9);
+        for (index_t i = 0; i < a.n; ++i) a.p[std::size_t(i)] = float(i % 7 + 1);
+        for (index_t i = 0; i < cols; ++i) w.p[std::size_t(i)] = float(i % 5 + 1);
+        const auto A = a.as<2>({{rows, cols}});
+        const device_leaf<float, 1> row{a.get(), layout_map<1>::row_major({{cols}})};
+        const auto into = [&](const auto& e) { run::device_backward(loop{threads}, e, static_cast<const float*>(nullptr), a.into(g.get())); };
+        if (row_first) into(apply<mul_op>(row, A));
+        else into(apply<mul_op>(A, row));
+        int wrong = 0;
+        for (index_t i = 0; i < rows; ++i)
+          for (index_t j = 0; j < cols; ++j) {
+            double want = a[j];
+            for (index_t k = 0; k < rows && i == 0; ++k) want += double(a[k * cols + j]);
+            wrong += double(g[i * cols + j]) != want;
+          }
+        run::device_backward(loop{threads}, apply<mul_op>(A, apply<mul_op>(w.vec(), w.vec())), static_cast<const float*>(nullptr), w.into(gw.get()));  // two sums into one place
+        for (index_t j = 0; j < cols; ++j) {
+          double want = 0;
+          for (index_t k = 0; k < rows; ++k) want += 2 * double(w[j]) * double(a[k * cols + j]);
+          wrong += double(gw[j]) != want;
+        }
+        CHECK_MESSAGE(wrong == 0, rows, " rows, threads ", threads);
+      }
+}
+TEST_CASE("a gradient of a wider type than its leaves, of a leaf with fewer axes") {
+  const index_t rows = 6, cols = 16;
+  data<half> x(rows * cols), w(cols, 3), gw(cols, 5);
+  run::device_backward(loop{300}, apply<mul_op>(apply<cast_op<float>>(x.as<2>({{rows, cols}})), apply<cast_op<float>>(w.vec())), static_cast<const float*>(nullptr), w.into(gw.get()));
+  int wrong = 0;
+  for (index_t j = 0; j < cols; ++j) {
+    double want = 0;
+    for (index_t i = 0; i < rows; ++i) want += double(float(x[i * cols + j]));
+    wrong += !near(double(float(gw[j])), want, 1e-3);
+  }
+  CHECK(wrong == 0);
+}
+TEST_CASE("what of an array a statement does not read has a gradient of 0") {
+  data<float> x(100), g(100, 7);
+  const device_leaf<float, 1> part{x.get() + 20, layout_map<1>::row_major({{32}})};
+  run::device_backward(loop{300}, apply<mul_op>(part, 3.0f), static_cast<const float*>(nullptr), x.into(g.get()));
+  int wrong = 0;
+  for (index_t i = 0; i < 100; ++i) wrong += g[i] != (i >= 20 && i < 52 ? 3.0f : 0.0f);
+  CHECK(wrong == 0);
+}
+TEST_CASE("sums of padded rows") {
+  for (index_t cols : {5, 8, 13, 30})
+    for (index_t threads : {1, 300}) {
+      const index_t rows = 9, step = 32;
+      data<double> a(rows * step), by_row(rows), by_column(cols), total(1);
+      for (index_t i = 0; i < a.n; ++i) a.p[std::size_t(i)] = double(i % 13);
+      const device_leaf<double, 2> m{a.get(), {0, {{rows, cols}}, {{step, 1}}}};
+      const index_t row_stride[] = {1, 0}, column_stride[] = {0, 1};
+      run::device_sum_into(loop{threads}, by_row.get(), row_stride, false, m);
+      run::device_sum_into(loop{threads}, by_column.get(), column_stride, false, m);
+      run::device_sum_into(loop{threads}, by_column.get(), column_stride, true, m);  // once more, on top
+      run::device_sum(loop{threads}, total.get(), m);
+      int wrong = 0;
+      double all = 0;
+      for (index_t i = 0; i < rows; ++i) {
+        double want = 0;
+        for (index_t j = 0; j < cols; ++j) want += a[i * step + j];
+        wrong += by_row[i] != want, all += want;
+      }
+      for (index_t j = 0; j < cols; ++j) {
+        double want = 0;
+        for (index_t i = 0; i < rows; ++i) want += 2 * a[i * step + j];
+        wrong += by_column[j] != want;
+      }
+      CHECK_MESSAGE((wrong == 0 && total[0] == all), cols);
+    }
 }
 
 TEST_CASE("sums: any axes, and the same bits for the same number of threads") {

@@ -1,6 +1,7 @@
 // Random keys, printing, explain, npy files.
 #include <doctest/doctest.h>
 
+#include <clocale>
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -327,4 +328,28 @@ TEST_CASE("element type and rank of a tensor deduced") {
   CHECK(row(0) == 3);
   const tt::tensor single{a};
   static_assert(std::is_same_v<decltype(single), decltype(a)>);
+}
+TEST_CASE("what printing leaves as it is: long double, a decimal point, arrays without elements") {
+  CHECK(tt::to_string(tt::tensor<long double, 1>{1.5L, -0.25L}) == "[  1.5, -0.25]");
+  if (std::numeric_limits<long double>::max_exponent10 > 1000) CHECK(tt::to_string(tt::tensor<long double, 1>{1e400L}) == "[1.e+400]");
+  CHECK(tt::to_string(tt::tensor<double, 2>(3000000, 0)) == "[]");
+  CHECK(tt::to_string(tt::tensor<double, 3>(2, 0, 3)) == "[]");
+  const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+  for (const char* comma : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
+    if (std::setlocale(LC_NUMERIC, comma)) CHECK(tt::to_string(tt::tensor<double, 1>{1.5, -0.25}) == "[  1.5, -0.25]");
+  std::setlocale(LC_NUMERIC, before.c_str());
+}
+TEST_CASE("load_npy of what is no file of numbers") {
+  CHECK_THROWS_WITH_AS((tt::load_npy<double, 1>("/")), doctest::Contains("directory"), tt::io_error);
+  CHECK_THROWS_AS(tt::save_npy(std::string("a\0b", 3), tt::tensor<double, 1>{1.0}), tt::io_error);
+  const std::string path = "texts.npy";
+  std::string header = "{'descr': '<U2', 'fortran_order': False, 'shape': (1,), }";
+  header.resize(117, ' ');
+  header += '\n';
+  std::FILE* const f = std::fopen(path.c_str(), "wb");
+  REQUIRE(f);
+  std::fputs("\x93NUMPY\x01", f), std::fputc(0, f), std::fputc(static_cast<int>(header.size()), f), std::fputc(0, f), std::fputs(header.c_str(), f), std::fputs("ab      ", f);
+  std::fclose(f);
+  CHECK_THROWS_WITH_AS((tt::load_npy<double, 1>(path)), doctest::Contains("no numbers"), tt::format_error);
+  std::remove(path.c_str());
 }

@@ -210,7 +210,7 @@ inline pack<U, N> convert(pack<T, N> a) {
 }
 
 /// a / b of integers, truncated; x / 0 = 0, lowest / -1 wraps.
-template <class T, int N> TTENSOR_INLINE pack<T, N> whole_quotient(pack<T, N> a, pack<T, N> b) {
+template <class T, int N> inline pack<T, N> whole_quotient(pack<T, N> a, pack<T, N> b) {
   using P = pack<T, N>;
   if constexpr (sizeof(T) < 4) {
     const P divisor = P::vectors([](auto x, auto y) {  // 1 in place of 0 and -1

@@ -98,7 +98,7 @@ template <class T, int N> struct pack;
 /// whole number, for it is 1 / b below that at least and at most a / b. (Of unsigned 32 bits too, but few processors convert those; bytes take longer so with 16-byte registers.)
 template <class T, int N> inline constexpr bool divides_in_floats = TTENSOR_HAS_REGISTERS && std::is_integral_v<T> && !__is_same(T, bool) &&
     ((simd::in_small_vector<T, N> && simd::in_registers<float, N> && sizeof(T) * TTENSOR_SIMD_BYTES > 16) || (__is_same(T, std::int32_t) && simd::in_registers<T, N> && simd::in_registers<double, N>));
-template <class T, int N> pack<T, N> whole_quotient(pack<T, N> a, pack<T, N> b);  // pack_convert.hpp
+template <class T, int N> TTENSOR_INLINE pack<T, N> whole_quotient(pack<T, N> a, pack<T, N> b);  // pack_convert.hpp
 
 /// The mask of N lanes: result of a comparison of packs of any element type, selector for packs of any element type.
 template <int N>

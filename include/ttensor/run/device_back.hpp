@@ -15,7 +15,7 @@ template <class T> struct into_gradient {
 namespace device_detail {
 struct slot_plan {
   char* grad = nullptr;  // place of the leaf's first element in the gradient; null: a constant
-  bool direct = false;   // the sweep writes it; else it goes through a temporary and a sum
+  bool direct = false;   // the sweep writes it; else it is a sum
   bool add = false;
 };
 /// Has every place of its own axes an element of its own? (Axes of stride 0 aside; some interleaved layouts are taken for shared ones.)
@@ -91,8 +91,8 @@ index_t device_back_flat(const X& x, const device_statement<E, Outs>& st, const 
   return used;
 }
 
-/// Adjoints of e's arrays from the cotangent of e (null: ones), row-major in e.shape(). One pass; arrays that e broadcasts
-/// or reads in several layouts get theirs from a sum over a temporary. Arrays that no `into` names are constants.
+/// Adjoints of e's arrays from the cotangent of e (null: ones), row-major in e.shape(). One pass; leaves of fewer axes get theirs from a pass of their own, which
+/// adds up as it computes, and those with axes of extent 1 or of a second layout from a sum over a temporary. Arrays that no `into` names are constants.
 template <class X, class C, class E, class... T>
 void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>&... into) {
   using list = leaves_of_t<E>;
@@ -145,32 +145,40 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
 
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<C, typename K::elem...>();
-    bool swept = false;  // is there anything left to do for the sweep?
-    auto sum_alone = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {  // leaves of fewer axes: a sum of the adjoint, computed where it is added up
-      if (!plan[I].grad) return;
+    // Leaves of fewer axes: a sum of the adjoint, computed where it is added up; after the sweep, which may store what the sum is added to.
+    bool swept = false, alone[slot_count]{};
+    auto sum_alone = [&]<int I, class Ki>(const X* run_on, width<I>, std::type_identity<Ki>) {
       if constexpr (device_detail::has_target<Ki> && Ki::rank > 0 && Ki::rank < E::rank) {
         using S = typename Ki::elem;
-        if (plan[I].direct) return static_cast<void>(swept = true);
         device_statement<E, 2> sum(e);
         sum.set_output(0, reinterpret_cast<S*>(plan[I].grad), stride[I]);
         sum.set_output(1, const_cast<C*>(ct));
         sum.plane[1].how = access::input;
         if (!ct) sum.plane[1] = nest_plane{nullptr, 1, access::uniform, {}};
-        if (device_fold<adjoint_of<I>, true, S, C, device_sum_t<S>>(x, true, sum)) {
-          plan[I].grad = nullptr;
-          return;
-        }
+        return device_fold<adjoint_of<I>, true, S, C, device_sum_t<S>>(run_on, true, sum);
+      } else {
+        return false;
       }
-      swept = true;
     };
-    [&]<int... I>(std::integer_sequence<int, I...>) { (sum_alone(width<I>{}, std::type_identity<K>{}), ...); }(std::make_integer_sequence<int, slot_count>{});
-    if (!swept) return;
+    auto each_slot = [&](auto&& f) {
+      [&]<int... I>(std::integer_sequence<int, I...>) { (f(width<I>{}, std::type_identity<K>{}), ...); }(std::make_integer_sequence<int, slot_count>{});
+    };
+    each_slot([&]<int I>(width<I> k, auto type) {
+      alone[I] = plan[I].grad && !plan[I].direct && sum_alone(nullptr, k, type);
+      swept = swept || (plan[I].grad && !alone[I]);
+    });
+    auto sums_alone = [&] {
+      each_slot([&]<int I>(width<I> k, auto type) {
+        if (alone[I]) static_cast<void>(sum_alone(&x, k, type));
+      });
+    };
+    if (!swept) return sums_alone();
     auto temporary = make_bundle(x.template scratch<device_sum_t<typename K::elem>>(0)...);
     auto prepare = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {
       using S = typename Ki::elem;
       st.plane[I] = nest_plane{nullptr, 1, access::uniform, {}};
       if constexpr (device_detail::has_target<Ki>) {
-        if (!plan[I].grad) return;
+        if (!plan[I].grad || alone[I]) return;
         if (plan[I].direct) return st.set_output(I, reinterpret_cast<S*>(plan[I].grad), stride[I]);
         constexpr index_t bytes = sizeof(device_sum_t<S>);
         at<I>(temporary) = x.template scratch<device_sum_t<S>>(Ki::rank == 0 ? x.threads(st.size) : (st.size * index_t(sizeof(S)) + bytes - 1) / bytes);  // of S where it is no sum
@@ -179,9 +187,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
         else st.set_output(I, reinterpret_cast<S*>(at<I>(temporary).get()));
       }
     };
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-      (prepare(width<I>{}, std::type_identity<K>{}), ...);
-    }(std::make_integer_sequence<int, slot_count>{});
+    each_slot(prepare);
     if (ct) {
       st.set_output(slot_count, const_cast<C*>(ct));
       st.plane[slot_count].how = access::input;
@@ -205,7 +211,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
     auto finish = [&]<int I, class Ki>(width<I>, std::type_identity<Ki>) {
       using S = typename Ki::elem;
       if constexpr (device_detail::has_target<Ki>) {
-        if (!plan[I].grad || plan[I].direct) return;
+        if (!plan[I].grad || plan[I].direct || alone[I]) return;
         S* to = reinterpret_cast<S*>(plan[I].grad);
         if constexpr (Ki::rank == 0) {
           const index_t zero[1]{};
@@ -217,9 +223,8 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
         }
       }
     };
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-      (finish(width<I>{}, std::type_identity<K>{}), ...);
-    }(std::make_integer_sequence<int, slot_count>{});
+    each_slot(finish);
+    sums_alone();
   });
 }
 

@@ -29,7 +29,6 @@ template <class Prog, class Walk, class Out, class... L> struct map_body {
   }
 };
 
-
 // ---- backward: adjoints of leaves from the cotangent of the output, in one pass ----------------------------------------------
 struct no_target {};  // of a leaf that is not active
 /// Where the adjoint of a leaf goes; one thread writes each place, in the order of the slots. Null: not wanted.

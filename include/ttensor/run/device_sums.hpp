@@ -98,8 +98,6 @@ struct fold_axes {
 /// Puts the axes of a sum (plane 0 is its output, of stride 0 along reduced axes) in the order of the first of the largest arrays, merges them, and
 /// moves the innermost axis's group (kept or reduced) behind the other.
 inline fold_axes order_for_fold(nest& s) {
-  for (int d = 0; d < s.rank; ++d)
-    if (s.extent[d] == 1) s.plane[0].stride[d] = 0;
   auto weight = [&](int d) {  // of an axis of an array that lacks it: it goes outside
     index_t w = 0;
     int most = 0;
@@ -139,8 +137,8 @@ inline fold_shape shape_of_fold(index_t kept, index_t reduced, bool inside, int 
 }  // namespace device_detail
 
 /// Folds a statement whose plane 0 is the output, of stride 0 along the reduced axes, and whose plane 1, where it has one, is a cotangent of elements C.
-/// False, and nothing done: `by_words` was asked for, and no words fit or 32-bit indices do not.
-template <class What, bool ByWords, class T, class C, class A, class X, class E, int Outs> bool device_fold(const X& x, bool add, device_statement<E, Outs>& st) {
+/// False, and nothing done: `ByWords` was asked for, and no words fit or 32-bit indices do not. x null: only says whether.
+template <class What, bool ByWords, class T, class C, class A, class X, class E, int Outs> bool device_fold(const X* x, bool add, device_statement<E, Outs>& st) {
   constexpr int R = device_statement<E, Outs>::R;
   static_assert(2 * R <= max_rank, "ttensor: at most 6 axes in a device reduction");
   const auto axes = device_detail::order_for_fold(st.loops);
@@ -149,8 +147,9 @@ template <class What, bool ByWords, class T, class C, class A, class X, class E,
   for (int d = 0; d < rank; ++d) extent[axes.inside ? d : (d + axes.kept) % rank] = st.loops.extent[d];
   bool done = true;
   st.each_leaf_type([&]<class... K>(type_list<K...>) {
-    constexpr int N = device_lanes<typename K::elem...>();
+    constexpr int N = device_lanes<std::conditional_t<(Outs > 1), C, char>, typename K::elem...>();
     auto go = [&]<int M, bool Inside, class I>(width<M>, std::bool_constant<Inside>, std::type_identity<I>) {
+      if (!x) return;
       auto group = [&](index_t* to, const nest_plane& p, bool of_kept) {  // strides of the kept or the reduced axes, as the last of R
         const int n = of_kept ? axes.kept : reduced, from = of_kept == axes.inside ? 0 : rank - n;
         for (int d = 0; d < R; ++d) to[d] = d < R - n ? 0 : p.stride[from + d - (R - n)];
@@ -174,8 +173,8 @@ template <class What, bool ByWords, class T, class C, class A, class X, class E,
       f.reduced = device_detail::make_walk<Inside ? M : 1, R, I>(extent + axes.kept, reduced);
       if (Inside && rank == 1) f.tail = static_cast<I>(extent[0] % M);
       if (f.kept.items == 0) return;
-      f.shape = device_detail::shape_of_fold(static_cast<index_t>(f.kept.items), static_cast<index_t>(f.reduced.items), axes.inside, x.log_block(), x.filling());
-      x.template fold<sum_op>(f);
+      f.shape = device_detail::shape_of_fold(static_cast<index_t>(f.kept.items), static_cast<index_t>(f.reduced.items), axes.inside, x->log_block(), x->filling());
+      x->template fold<sum_op>(f);
     };
     using narrow = std::type_identity<std::uint32_t>;
     const bool words = N > 1 && device_detail::words_fit(st.loops, N, 1, axes.inside && rank == 1), fits = device_detail::fits_32(st.loops);
@@ -193,11 +192,11 @@ template <class What, bool ByWords, class T, class C, class A, class X, class E,
   });
   return done;
 }
-/// out (+)= sum of e over the axes where out's stride is 0: one kernel, the same bits for the same shape on the same kind of device.
+/// out (+)= sum of e over the axes where out's stride is 0: one kernel, the same bits for the same shape, layout and alignment on the same kind of device.
 template <class X, class T, class E> void device_sum_into(const X& x, T* out, const index_t* out_stride, bool add, const E& e) {
   device_statement<E, 1> st(e);
   st.set_output(0, out, out_stride);
-  device_fold<value_of, false, T, void, device_sum_t<scalar_t<E>>>(x, add, st);
+  device_fold<value_of, false, T, void, device_sum_t<scalar_t<E>>>(&x, add, st);
 }
 
 /// The sum of all elements of e.

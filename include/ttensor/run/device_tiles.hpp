@@ -6,7 +6,7 @@
 TTENSOR_BEGIN
 namespace run {
 
-/// Squares of N x N elements of the last two axes. A leaf that is contiguous along the last but one is read by words along that axis, and turned in registers;
+/// Squares of N x N elements (4 x 4 floats, 2 x 2 doubles) of the last two axes. A leaf that is contiguous along the last but one is read by words along that axis, and turned in registers;
 /// the threads are dealt so that reading and writing both fill whole sectors of memory: 4 x 8 a warp, `side` x `side` in 256 of them.
 template <int N, int R, class I> struct tile_walk {
   static_assert(R > 1);

@@ -78,6 +78,7 @@ template <int N, int R, class I> struct grid_walk {
     each_item(tid, threads, static_cast<index_t>(items), [&](index_t k) { f(width<N>{}, locate(static_cast<I>(k))); });
   }
 };
+
 // ---- planes ------------------------------------------------------------------------------------------------------------
 template <class E, int M> using lanes_t = device_pack<compute_t<E>, M>;
 

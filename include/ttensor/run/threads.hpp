@@ -12,6 +12,8 @@
 #include <thread>
 #elif defined(TTENSOR_USE_OPENMP) && !defined(_OPENMP)
 #error "ttensor: TTENSOR_USE_OPENMP is defined, but the compiler's OpenMP is off; compile with -fopenmp, or link the CMake target ttensor::threads"
+#elif defined(TTENSOR_USE_OPENMP)
+#include <omp.h>
 #endif
 
 TTENSOR_BEGIN
@@ -50,6 +52,9 @@ inline constexpr index_t least_work = index_t(1) << 19;
 /// Threads for a statement of this much work. 1 inside a piece of another statement.
 inline int threads_for(index_t work) {
   if constexpr (!has_threads) return static_cast<void>(work), 1;
+#if defined(TTENSOR_USE_OPENMP)
+  if (omp_get_active_level() >= omp_get_max_active_levels()) return 1;  // in a region of the program's own: OpenMP would give one
+#endif
   const index_t most = work / least_work;
   return most < threads_here ? static_cast<int>(most > 1 ? most : 1) : threads_here;
 }

@@ -251,6 +251,7 @@ template <array_like A> std::string explain(const A& a) {
 /// it computes here; where that is a tensor or a number, they are all there is.
 template <class F> requires(!array_like<F> && std::is_invocable_v<const F&>) std::string explain(const F& f) {
   using namespace explain_detail;
+  static_assert(!std::is_void_v<std::invoke_result_t<const F&>>, "ttensor: explain(f) wants a function that returns the expression or the result: [&] { return x + 1; }");
   const work start = work::done();
   const auto& a = f();
   work before = work::done().since(start);

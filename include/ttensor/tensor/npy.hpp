@@ -16,7 +16,7 @@ template <class T> std::string type_code() {  // <f8, <i4, |b1 ...
 struct file {
   std::FILE* f;
   std::string path;
-  file(const std::string& p, const char* mode, const char* op) : f(std::fopen(p.c_str(), mode)), path(p) {
+  file(const std::string& p, const char* mode, const char* op) : f(p.find('\0') == std::string::npos ? std::fopen(p.c_str(), mode) : nullptr), path(p) {
     if (!f) raise<io_error>(std::string("[") + op + "] cannot open '" + p + "'; check the path and its permissions [TT-O01]");
   }
   file(const file&) = delete;
@@ -71,8 +71,9 @@ template <array_like A> void save_npy(const std::string& path, const A& a) {
 template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   npy_detail::file f(path, "rb", "load_npy");
   unsigned char start[12];
-  if (std::fread(start, 1, 8, f.f) != 8 || std::memcmp(start, "\x93NUMPY", 6) != 0)
-    npy_detail::bad(path, "does not begin as a NumPy array file");
+  const bool begun = std::fread(start, 1, 8, f.f) == 8;
+  if (std::ferror(f.f)) raise<io_error>("[load_npy] cannot read '" + path + "'; is it a directory? [TT-O03]");
+  if (!begun || std::memcmp(start, "\x93NUMPY", 6) != 0) npy_detail::bad(path, "does not begin as a NumPy array file");
   const std::size_t wide = start[6] == 1 ? 2 : 4;
   if (start[6] < 1 || start[6] > 3) npy_detail::bad(path, "has format version " + std::to_string(start[6]) + ", known are 1 to 3");
   if (std::fread(start + 8, 1, wide, f.f) != wide) npy_detail::bad(path, "ends inside its header");
@@ -85,9 +86,10 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   const std::string descr = npy_detail::entry(header, "descr", path), code = descr.substr(0, descr.find('\'', 1)),
                     want = npy_detail::type_code<T>();
   const bool swapped = sizeof(T) > 1 && code.size() > 1 && code[1] == (want[0] == '<' ? '>' : '<');
-  if (code.size() < 2 || code.substr(2) != want.substr(1) || (code[1] != want[0] && !swapped))
-    npy_detail::bad(
-        path, "holds elements " + code + "', asked for '" + want + "'; load its own type and convert with to<T>(x)");
+  if (code.size() < 3 || code[0] != '\'' || std::string("biufc").find(code[2]) == std::string::npos)
+    npy_detail::bad(path, "holds elements that are no numbers (texts, records, dates or objects): " + descr.substr(0, 40));
+  if (code.substr(2) != want.substr(1) || (code[1] != want[0] && !swapped))
+    npy_detail::bad(path, "holds elements " + code + "', asked for '" + want + "'; load its own type and convert with to<T>(x)");
   const std::string order = npy_detail::entry(header, "fortran_order", path);
   const bool fortran = order.rfind("True", 0) == 0;
   if (!fortran && order.rfind("False", 0) != 0) npy_detail::bad(path, "has a fortran_order that is neither True nor False");
@@ -117,11 +119,11 @@ template <class T, int R> tensor<T, R> load_npy(const std::string& path) {
   if (rank != R) npy_detail::bad(path, "has rank " + std::to_string(rank) + ", asked for " + std::to_string(R));
   // the file must hold the elements before memory for them is taken
   const long at = std::ftell(f.f);
-  std::fseek(f.f, 0, SEEK_END);
+  if (at < 0 || std::fseek(f.f, 0, SEEK_END) != 0) raise<io_error>("[load_npy] cannot move in '" + path + "', which is no regular file; copy it to one [TT-O03]");
   const long end_at = std::ftell(f.f);
   std::fseek(f.f, at, SEEK_SET);
   index_t bytes = 0;
-  if (__builtin_mul_overflow(n, static_cast<index_t>(sizeof(T)), &bytes) || at < 0 || end_at - at < bytes)
+  if (__builtin_mul_overflow(n, static_cast<index_t>(sizeof(T)), &bytes) || end_at - at < bytes)
     npy_detail::bad(path, std::string("is truncated: shape ") + shape::text(e).c_str() + " needs " + std::to_string(n) +
                               " elements, the file holds " +
                               std::to_string((end_at - at) / static_cast<long>(sizeof(T))));

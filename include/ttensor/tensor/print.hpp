@@ -1,6 +1,7 @@
 // Printing much as NumPy does: rows in brackets, columns aligned, the middle of long axes left out; every number with the digits that it needs. Works on any stream that has
 // operator<< for strings, so it needs no stream header of its own.
 #pragma once
+#include <clocale>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -28,33 +29,45 @@ template <class O> number_format format_of(const O& o) {
   }
   return {};
 }
-TTENSOR_NOINLINE inline std::string number_text(double v, const number_format& f) {
-  const char format[] = {'%', '.', '*', f.style, 0};
+/// A text of printf's with a point where the C locale of the program has another sign.
+inline std::string with_point(std::string s) {
+  const char* const sign = std::localeconv()->decimal_point;
+  const std::size_t at = sign[0] == '.' ? std::string::npos : s.find(sign);
+  return at == std::string::npos ? s : s.replace(at, std::strlen(sign), ".");
+}
+template <class T> std::string number_text(T v, const number_format& f) {
+  constexpr bool is_long = std::is_same_v<T, long double>;
+  const char format[] = {'%', '.', '*', is_long ? 'L' : f.style, is_long ? f.style : char(0), 0};
   std::string s(static_cast<std::size_t>(std::snprintf(nullptr, 0, format, f.digits, v)) + 1, ' ');
   std::snprintf(s.data(), s.size(), format, f.digits, v);
   s.pop_back();
-  return s;
+  return with_point(s);
 }
-/// The fewest digits that give v back as the number of `bits` significant bits that it is, at most 8 of them after the point.
-TTENSOR_NOINLINE inline std::string number_text(double v, int bits) {
+/// The fewest digits that give v back as the number of `bits` significant bits that it is, at most 8 of them after the point. T: double, long double
+template <class T> TTENSOR_NOINLINE std::string number_text(T v, int bits) {
   if (v != v) return "nan";  // whatever its sign
   if (v - v != 0) return v < 0 ? "-inf" : "inf";
+  constexpr bool is_long = std::is_same_v<T, long double>;
   char b[64];
-  double w = v;
+  T w = v;
   int digits = 1;
-  for (; digits <= 17; ++digits) {
-    std::snprintf(b, sizeof b, "%.*e", digits - 1, v);
-    w = std::strtod(b, nullptr);
-    if ((bits == 53   ? w
-         : bits == 24 ? static_cast<double>(std::strtof(b, nullptr))
-                      : static_cast<double>(bits == 11 ? float(half(w)) : float(bfloat16(w)))) == v)
-      break;
+  for (; digits <= std::numeric_limits<T>::max_digits10; ++digits) {
+    std::snprintf(b, sizeof b, is_long ? "%.*Le" : "%.*e", digits - 1, v);
+    if constexpr (is_long) {
+      if ((w = std::strtold(b, nullptr)) == v) break;
+    } else {
+      w = std::strtod(b, nullptr);
+      if ((bits == 53   ? w
+           : bits == 24 ? static_cast<double>(std::strtof(b, nullptr))
+                        : static_cast<double>(bits == 11 ? float(half(w)) : float(bfloat16(w)))) == v)
+        break;
+    }
   }
   const int power = std::atoi(std::strchr(b, 'e') + 1);  // of the first digit
   const bool scientific = v != 0 && (power >= 8 || power < -4);
   const int wanted = scientific ? digits - 1 : digits - 1 - power, after = wanted < 0 ? 0 : wanted > 8 ? 8 : wanted;
-  std::snprintf(b, sizeof b, scientific ? "%#.*e" : "%#.*f", after, wanted > after ? v : w);
-  std::string s = b;
+  std::snprintf(b, sizeof b, is_long ? (scientific ? "%#.*Le" : "%#.*Lf") : scientific ? "%#.*e" : "%#.*f", after, wanted > after ? v : w);
+  std::string s = with_point(b);
   const std::size_t e = s.find('e'), end = e == std::string::npos ? s.size() : e, last = s.find_last_not_of('0', end - 1);
   return after > 0 ? s.erase(last + 1, end - last - 1) : s;
 }
@@ -68,9 +81,10 @@ template <class T> std::string text(const T& v, const number_format& f) {
     return s += 'i';
   }
   else if constexpr (is_integer_v<T>) return std::to_string(v);
-  else if constexpr (is_floating_v<T>)
-    return f.style && v - v == 0 ? number_text(static_cast<double>(v), f)
-                                 : number_text(static_cast<double>(v), number_traits<T>::precision_bits);
+  else if constexpr (is_floating_v<T>) {
+    const std::conditional_t<std::is_same_v<T, long double>, long double, double> x = static_cast<decltype(x + 0)>(v);
+    return f.style && v - v == 0 ? number_text(x, f) : number_text(x, number_traits<T>::precision_bits);
+  }
   else return "?";
 }
 /// Plain elements of an array of any kind.
@@ -79,6 +93,7 @@ template <class T, int R> std::string array_text(const leaf<T, R>& l, const numb
   if constexpr (R == 0) {
     return text(l.data.base[l.map.offset], f);
   } else {
+    if (shape::size(e) == 0) return "[]";  // however long its other axes
     const bool all_of = shape::size(e) <= summarize_above;
     auto shown = [&](int d, index_t i) { return all_of || e[d] <= 2 * edge + 1 || i < edge || i >= e[d] - edge; };
     std::size_t width = 0;
@@ -152,7 +167,7 @@ template <class A> requires(array_like<A> || scalar_kind<A> || element_proxy<A>)
 /// A shape: (2,3)
 template <int R> std::string to_string(const dims<R>& shape) { return shape::text(shape).c_str(); }
 namespace print_detail {
-template <class O> concept character_stream = requires(O& o) { typename O::char_type; typename O::traits_type; };
+template <class O> concept character_stream = requires(O& o) { typename O::traits_type; } && std::is_same_v<typename O::char_type, char>;
 }
 /// Elements of plain arrays print as their numbers do. A stream whose precision is not 6, or that was told std::fixed, std::scientific or
 /// std::hexfloat, prints the numbers of arrays so too.

@@ -1,5 +1,5 @@
 // What device code does when something fails, and in which order it asks for things: what only an emulated device can be told to do. Each case but the
-// last failed before what it names was mended; the last notices each barrier of run/cuda/reduce.hpp that is taken away.
+// last failed before what it names was mended; the last notices barriers of run/cuda/reduce.hpp that are taken away, but for the one before the ticket, which matters where blocks run at one time.
 #include <doctest/doctest.h>
 #include <ttensor/run/cuda/launch.hpp>
 #include <ttensor/tensor.hpp>

@@ -1,5 +1,6 @@
 // The kernel that folds: threads of a block combine by shared memory and warp shuffles, and of the blocks that share a place the one that ends last
-// combines their results in a fixed order. One kernel, no second pass; the same bits for the same shape on the same kind of device.
+// combines their results in a fixed order. One kernel, no second pass; the same bits for the same shape, layout and alignment
+// on the same kind of device.
 #pragma once
 #include "../device_sums.hpp"
 #include "probe.hpp"
@@ -14,10 +15,9 @@ template <class Red, class V> __device__ V fold_block(V a, V* room, const run::f
   const int thread = static_cast<int>(threadIdx.x), piece = shape.piece(thread), step = shape.log_step();
   int d = shape.pieces() / 2;
   for (; d << step >= 32; d /= 2) {
-    room[thread] = a;
+    if (piece >= d && piece < 2 * d) room[thread] = a;  // each once, so that one barrier does
     __syncthreads();
     if (piece < d) a = Red::combine(a, room[thread + (d << step)]);
-    __syncthreads();  // room may be used again
   }
   for (; d > 0; d /= 2) {
     V b;
