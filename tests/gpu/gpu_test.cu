@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 #include "../run/device_programs.hpp"
+#include "on_device.hpp"
 
 using namespace ttensor;
 
@@ -24,11 +25,6 @@ template <class T> struct sample {
     dev.copy_from(host.data());
   }
 };
-template <class T, int R> std::vector<T> fetch(const device_array<T, R>& a) {
-  std::vector<T> h(static_cast<std::size_t>(a.size()));
-  a.copy_to(h.data());
-  return h;
-}
 bool near(double got, double want, double tol) { return std::fabs(got - want) <= tol * (1 + std::fabs(want)); }
 template <class T> constexpr double tolerance = sizeof(T) == 4 ? 3e-6 : 1e-14;
 }  // namespace

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 #include "../run/device_programs.hpp"
+#include "on_device.hpp"
 
 using namespace ttensor;
 namespace tb = ttensor::thrust_backend;
@@ -20,16 +21,6 @@ std::vector<double> numbers(index_t n, unsigned seed = 1) {
     x = static_cast<double>(seed >> 8) * 0x1p-24 + 0.25;
   }
   return v;
-}
-template <class T> device_array<T, 1> on_device(const std::vector<T>& v) {
-  device_array<T, 1> a(static_cast<index_t>(v.size()));
-  a.copy_from(v.data());
-  return a;
-}
-template <class T, int R> std::vector<T> fetch(const device_array<T, R>& a) {
-  std::vector<T> h(static_cast<std::size_t>(a.size()));
-  a.copy_to(h.data());
-  return h;
 }
 bool near(double got, double want) { return std::fabs(got - want) <= 1e-12 * (1 + std::fabs(want)); }
 constexpr index_t sizes[] = {0, 1, 5, 1027, 1000003};

@@ -5,6 +5,7 @@
 #include <ttensor/tensor.hpp>
 #include <string>
 #include <vector>
+#include "../on_device.hpp"
 
 using namespace ttensor;
 
@@ -21,16 +22,6 @@ template <class F> std::string said(F&& f) {
   return "nothing";
 }
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
-template <class T> device_array<T, 1> on_device(const std::vector<T>& v) {
-  device_array<T, 1> a(static_cast<index_t>(v.size()));
-  a.copy_from(v.data());
-  return a;
-}
-template <class T, int R> std::vector<T> fetch(const device_array<T, R>& a) {
-  std::vector<T> h(static_cast<std::size_t>(a.size()));
-  a.copy_to(h.data());
-  return h;
-}
 device_array<float, 0> scalar_on_device(float x) {
   device_array<float, 0> a(dims<0>{});
   a.copy_from(&x);
