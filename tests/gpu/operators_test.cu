@@ -1,4 +1,4 @@
-// Every operator of one and two numbers on a device, value and derivatives, against the same bodies on the host (which tests/gate compares with mpmath): an operator
+// The elementwise operators on a device, value and derivatives (of one and two numbers), against the same bodies on the host (which tests/gate compares with mpmath): an operator
 // whose device form is missing or another function's shows here. One kernel a list of operators, so that compiling it costs little.
 #include <doctest/doctest.h>
 #include <ttensor/ops/list.hpp>
@@ -47,15 +47,15 @@ template <class Op, class T> auto expression(const device_leaf<T, 1>& x, const d
   if constexpr (Op::arity == 1) return static_cast<void>(z), apply<Op>(x);
   else return apply<Op>(x, z);
 }
-template <class Op, class T, class U> auto value_body(const device_leaf<T, 1>& x, const device_leaf<T, 1>& z, U* out) {
-  const auto e = expression<Op>(x, z);
-  run::device_statement<std::remove_const_t<decltype(e)>, 1> st(e);
+template <class E, class U> auto body_of(const E& e, U* out) {
+  run::device_statement<E, 1> st(e);
   st.set_output(0, out);
   return [&]<class... K>(type_list<K...> k) {
-    using body = run::map_body<program_of<std::remove_const_t<decltype(e)>>, run::linear_walk<1>, run::flat_plane<U>, typename K::linear...>;
+    using body = run::map_body<program_of<E>, run::linear_walk<1>, run::flat_plane<U>, typename K::linear...>;
     return body{st.template linear<1>(), {out}, st.leaves(k, type_list<typename K::linear...>{})};
   }(st.kernel_leaves());
 }
+template <class Op, class T, class U> auto value_body(const device_leaf<T, 1>& x, const device_leaf<T, 1>& z, U* out) { return body_of(expression<Op>(x, z), out); }
 template <class Op, class T> auto derivative_body(const device_leaf<T, 1>& x, const device_leaf<T, 1>& z, T* const* out) {
   const auto e = expression<Op>(x, z);
   using E = std::remove_const_t<decltype(e)>;
@@ -152,10 +152,26 @@ template <class T, class... Op> void check_masks(type_list<Op...>) {
       out.copy_to(got.get());
       int wrong = 0;
       for (std::size_t i = 0; i < x.size(); ++i) wrong += want[i] != got[i];
-      CHECK_MESSAGE(wrong == 0, O::name);
+      CHECK_MESSAGE(wrong == 0, std::string(O::name));
     }
   };
   (one(std::type_identity<Op>{}), ...);
+}
+/// Statements over x and z, made by make(x, z), on both sides: the same elements.
+template <class U, class T, class Make> void check_statement(const char* name, const std::vector<T>& x, const std::vector<T>& z, Make make) {
+  const index_t n = static_cast<index_t>(x.size());
+  device_array<T, 1> dx(n), dz(n);
+  dx.copy_from(x.data()), dz.copy_from(z.data());
+  device_array<U, 1> out(n);
+  const layout_map<1> all = layout_map<1>::row_major({{n}});
+  const std::unique_ptr<U[]> want(new U[x.size()]), got(new U[x.size()]);
+  const auto on_host = body_of(make(device_leaf<T, 1>{x.data(), all}, device_leaf<T, 1>{z.data(), all}), want.get());
+  for (index_t t = 0; t < n; ++t) on_host(t, run::one_each{});
+  gpu::on_stream{}.launch(body_of(make(dx.as_leaf(), dz.as_leaf()), out.data()), n);
+  out.copy_to(got.get());
+  int wrong = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) wrong += want[i] != got[i] && (want[i] == want[i] || got[i] == got[i]);
+  CHECK_MESSAGE(wrong == 0, std::string(name));
 }
 template <class... A, class... B> type_list<A..., B...> joined(type_list<A...>, type_list<B...>);
 using compared = type_list<equal_op, not_equal_op, less_op, less_equal_op, greater_op, greater_equal_op>;
@@ -164,3 +180,19 @@ using compared = type_list<equal_op, not_equal_op, less_op, less_equal_op, great
 TEST_CASE_TEMPLATE("operators of one operand", T, float, double) { check<T>(all_unary{}); }
 TEST_CASE_TEMPLATE("operators of two operands", T, float, double) { check<T>(all_binary{}); }
 TEST_CASE("masks") { check_masks<float>(decltype(joined(all_unary{}, compared{})){}); }
+TEST_CASE("three operands, truth values and bits: the same elements") {
+  const auto x = points<float>(1), z = points<float>(2);
+  check_statement<float>("where", x, z, [](auto a, auto b) { return apply<where_op>(apply<greater_op>(a, b), a, b); });
+  check_statement<float>("clamp", x, z, [](auto a, auto b) { return apply<clamp_op>(a, b, 2.0f); });
+  std::vector<float> whole;  // fma is rounded once on a device, twice on a host without the instruction
+  for (int i = 0; i < 4000; ++i) whole.push_back(static_cast<float>(i % 1000 - 500));
+  check_statement<float>("fma", whole, whole, [](auto a, auto b) { return apply<fma_op>(a, b, a); });
+  check_statement<float>("lerp", whole, whole, [](auto a, auto b) { return apply<lerp_op>(a, b, 0.5f); });
+  check_statement<bool>("and", x, z, [](auto a, auto b) { return apply<logical_and_op>(apply<greater_op>(a, 0), apply<greater_op>(b, 0)); });
+  check_statement<bool>("or, not", x, z, [](auto a, auto b) { return apply<logical_or_op>(apply<greater_op>(a, 0), apply<logical_not_op>(apply<greater_op>(b, 0))); });
+  std::vector<std::int32_t> k, m;
+  for (int i = 0; i < 4000; ++i) k.push_back(static_cast<std::int32_t>(static_cast<unsigned>(i) * 1234577u)), m.push_back(i % 41 - 4);
+  check_statement<std::int32_t>("bits", k, m, [](auto a, auto b) { return apply<bit_xor_op>(apply<bit_and_op>(a, b), apply<bit_or_op>(apply<bit_not_op>(a), b)); });
+  check_statement<std::int32_t>("shifts", k, m, [](auto a, auto b) { return apply<add_op>(apply<shift_left_op>(a, b), apply<shift_right_op>(a, b)); });
+  check_statement<std::int32_t>("quotients", k, m, [](auto a, auto b) { return apply<add_op>(apply<div_op>(a, b), apply<mul_op>(apply<remainder_op>(a, b), 1000)); });
+}
