@@ -17,6 +17,7 @@ struct slot_plan {
   char* grad = nullptr;  // place of the leaf's first element in the gradient; null: a constant
   bool direct = false;   // the sweep writes it; else it is a sum
   bool add = false;
+  int into = -1;         // the earlier slot of the same places that it joins
 };
 /// Has every place of its own axes an element of its own? (Axes of stride 0 aside; some interleaved layouts are taken for shared ones.)
 inline bool distinct(const index_t* stride, const index_t* extent, int rank) {
@@ -41,15 +42,15 @@ template <class K> inline constexpr bool has_target = K::rank >= 0 && is_differe
 template <class K, class P> using target_t =
     std::conditional_t<!has_target<K>, no_target,
                        std::conditional_t<K::rank == 0, sum_target<device_sum_t<typename K::elem>>, plane_target<P>>>;
-template <class T> T make_target(const nest_plane& p, int rank, bool add) {
+template <class T> T make_target(const nest_plane& p, int rank, bool add, int into) {
   if constexpr (std::is_same_v<T, no_target>) return {};
   else return [&]<class U>(std::type_identity<U>) {
     if constexpr (requires(U t) { t.partial; }) return U{reinterpret_cast<decltype(U::partial)>(p.ptr)};
     else return [&]<class P>(std::type_identity<plane_target<P>>) {
       using S = typename P::elem;
-      if constexpr (std::is_same_v<P, flat_plane<S>>) return U{{reinterpret_cast<S*>(p.ptr)}, add ? 1 : 0};
+      if constexpr (std::is_same_v<P, flat_plane<S>>) return U{{reinterpret_cast<S*>(p.ptr)}, add ? 1 : 0, into};
       else return [&]<int R, class I>(std::type_identity<strided_plane<S, R, I>>) {
-        return U{strided<S, R, I>(p, rank), add ? 1 : 0};
+        return U{strided<S, R, I>(p, rank), add ? 1 : 0, into};
       }(std::type_identity<P>{});
     }(std::type_identity<U>{});
   }(std::type_identity<T>{});
@@ -57,7 +58,7 @@ template <class T> T make_target(const nest_plane& p, int rank, bool add) {
 template <class E, int Outs, class... T>
 bundle<T...> make_targets(const device_statement<E, Outs>& st, const slot_plan* plan, type_list<T...>) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return bundle<T...>{{{make_target<T>(st.plane[I], st.loops.rank, plan[I].add)}...}};
+    return bundle<T...>{{{make_target<T>(st.plane[I], st.loops.rank, plan[I].add, plan[I].into)}...}};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
 }
 // The number of threads that left sums.
@@ -121,7 +122,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
               direct = direct && (st.loops.extent[d] == 1 || stride[k][d] != 0) && (walked < 0 || stride[walked][d] == stride[k][d]);
             direct = direct && (walked < 0 || plan[walked].grad == reinterpret_cast<char*>(g.grad + (l.data() - g.x)));
             if (fresh && !(direct && st.size == g.size)) x.zero(g.grad, static_cast<std::size_t>(g.size) * sizeof(U)), fresh = false;
-            plan[k] = {reinterpret_cast<char*>(g.grad + (l.data() - g.x)), direct, !fresh};
+            plan[k] = {reinterpret_cast<char*>(g.grad + (l.data() - g.x)), direct, !fresh, direct ? walked : -1};
             fresh = false;
             if (direct && walked < 0) walked = k;
           }
@@ -179,6 +180,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
       st.plane[I] = nest_plane{nullptr, 1, access::uniform, {}};
       if constexpr (device_detail::has_target<Ki>) {
         if (!plan[I].grad || alone[I]) return;
+        if (plan[I].into >= 0) return;
         if (plan[I].direct) return st.set_output(I, reinterpret_cast<S*>(plan[I].grad), stride[I]);
         constexpr index_t bytes = sizeof(device_sum_t<S>);
         at<I>(temporary) = x.template scratch<device_sum_t<S>>(Ki::rank == 0 ? x.threads(st.size) : (st.size * index_t(sizeof(S)) + bytes - 1) / bytes);  // of S where it is no sum

@@ -34,7 +34,8 @@ struct no_target {};  // of a leaf that is not active
 /// Where the adjoint of a leaf goes; one thread writes each place, in the order of the slots. Null: not wanted.
 template <class P> struct plane_target {
   P plane;
-  int add;  // 0: the first to write here
+  int add;   // 0: the first to write here
+  int into;  // the earlier slot of the same place whose adjoint this one is added to in registers; -1: none
 };
 /// A leaf that is one element for the whole statement: every thread leaves the sum of what it saw in partial[tid].
 template <class A> struct sum_target {
@@ -96,9 +97,8 @@ struct back_body<Prog, Active, Walk, Ct, type_list<T...>, L...> {
         TTENSOR_DEVICE_UNROLL for (int i = 0; i < M; ++i) {
           const auto a = S::template reverse<Active, C>(row_of_tiles(tiles, i), seed.row[i]);
           each_active([&]<int I>(width<I>) {
-            const auto& d = at<device_detail::load_number<S, I>>(a);
-            if constexpr (device_detail::is_sum<at_t<I, type_list<T...>>>) device_detail::deliver(at<I>(targets), at<I>(kept), d, p);
-            else at<I>(adjoints).row[i] = convert_value<lanes_t<typename at_t<I, type_list<L...>>::elem, M>>(d);
+            if constexpr (device_detail::is_sum<at_t<I, type_list<T...>>>) device_detail::deliver(at<I>(targets), at<I>(kept), at<device_detail::load_number<S, I>>(a), p);
+            else at<I>(adjoints).row[i] = joined<I, M, S>(a);
           });
         }
         each_active([&]<int I>(width<I>) {
@@ -107,13 +107,27 @@ struct back_body<Prog, Active, Walk, Ct, type_list<T...>, L...> {
         });
       } else {
         const auto a = S::template reverse<Active, C>(load_leaves<M>(leaves, p), ct.template load<M>(p));
-        each_active([&]<int I>(width<I>) { device_detail::deliver(at<I>(targets), at<I>(kept), at<device_detail::load_number<S, I>>(a), p); });
+        each_active([&]<int I>(width<I>) {
+          if constexpr (device_detail::is_sum<at_t<I, type_list<T...>>>) device_detail::deliver(at<I>(targets), at<I>(kept), at<device_detail::load_number<S, I>>(a), p);
+          else device_detail::deliver(at<I>(targets), at<I>(kept), joined<I, M, S>(a), p);
+        });
       }
     });
     each_target([&]<int I>(width<I>) { device_detail::close(at<I>(targets), at<I>(kept), tid); });
   }
 
  private:
+  /// The adjoint of a slot, with those of the later slots of its place.
+  template <int I, int M, class S, class A> TTENSOR_HD TTENSOR_INLINE auto joined(const A& a) const {
+    using E = typename at_t<I, type_list<L...>>::elem;
+    using V = lanes_t<E, M>;
+    V d = convert_value<V>(at<device_detail::load_number<S, I>>(a));
+    each_active([&]<int J>(width<J>) {
+      if constexpr (J > I && std::is_same_v<at_t<I, type_list<T...>>, at_t<J, type_list<T...>>>)
+        if (at<J>(targets).into == I) d = d + convert_value<V>(at<device_detail::load_number<S, J>>(a));
+    });
+    return d;
+  }
   template <class F> TTENSOR_HD TTENSOR_INLINE static void each_active(F&& f) {
     each_target([&]<int I>(width<I> k) {
       if constexpr ((Active >> I & 1u) && !std::is_same_v<at_t<I, type_list<T...>>, no_target>) f(k);
