@@ -218,7 +218,7 @@ TEST_CASE_TEMPLATE("quotients and remainders of arrays, beside every multiple", 
     for (int k = 0; k < 60; ++k)
       for (int beside = -1; beside <= 1; ++beside) {
         const T quotient = k < 20 ? T(k) : k < 40 ? T(L::max() / (y == 0 ? 1 : y == T(-1) ? 1 : y) - T(k - 20)) : T(L::max() - T(k - 40));
-        a.push_back(T(U(U(quotient) * U(y)) + U(beside)));
+        a.push_back(T(std::uint64_t(U(quotient)) * std::uint64_t(U(y)) + std::uint64_t(beside)));
         b.push_back(y);
       }
   const tt::index_t n = static_cast<tt::index_t>(a.size());
