@@ -334,6 +334,8 @@ TEST_CASE("what printing leaves as it is: long double, a decimal point, arrays w
   if (std::numeric_limits<long double>::max_exponent10 > 1000) CHECK(tt::to_string(tt::tensor<long double, 1>{1e400L}) == "[1.e+400]");
   CHECK(tt::to_string(tt::tensor<double, 2>(3000000, 0)) == "[]");
   CHECK(tt::to_string(tt::tensor<double, 3>(2, 0, 3)) == "[]");
+  CHECK(tt::print_detail::with_point("1,5e-7", ",") == "1.5e-7");  // most machines have no such locale
+  CHECK(tt::print_detail::with_point("15", ",") == "15");
   const std::string before = std::setlocale(LC_NUMERIC, nullptr);
   for (const char* comma : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
     if (std::setlocale(LC_NUMERIC, comma)) CHECK(tt::to_string(tt::tensor<double, 1>{1.5, -0.25}) == "[  1.5, -0.25]");

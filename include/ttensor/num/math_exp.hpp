@@ -134,7 +134,7 @@ TTENSOR_INLINE V sigmoid_kernel(V x) {
 
 TTENSOR_MATH_UNARY(exp, ::expf(x), ::exp(x))
 TTENSOR_MATH_UNARY(tanh, ::tanhf(x), ::tanh(x))
-TTENSOR_MATH_UNARY(sigmoid, (x < 0 ? ::expf(x) : 1.0f) / (1.0f + ::expf(-::fabsf(x))), (x < 0 ? ::exp(x) : 1.0) / (1.0 + ::exp(-::fabs(x))))
+TTENSOR_MATH_UNARY(sigmoid, (x < 0 ? ::expf(-::fabsf(x)) : 1.0f) / (1.0f + ::expf(-::fabsf(x))), (x < 0 ? ::exp(-::fabs(x)) : 1.0) / (1.0 + ::exp(-::fabs(x))))
 
 }  // namespace math
 TTENSOR_END

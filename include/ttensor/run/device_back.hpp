@@ -179,8 +179,7 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
       using S = typename Ki::elem;
       st.plane[I] = nest_plane{nullptr, 1, access::uniform, {}};
       if constexpr (device_detail::has_target<Ki>) {
-        if (!plan[I].grad || alone[I]) return;
-        if (plan[I].into >= 0) return;
+        if (!plan[I].grad || alone[I] || plan[I].into >= 0) return;
         if (plan[I].direct) return st.set_output(I, reinterpret_cast<S*>(plan[I].grad), stride[I]);
         constexpr index_t bytes = sizeof(device_sum_t<S>);
         at<I>(temporary) = x.template scratch<device_sum_t<S>>(Ki::rank == 0 ? x.threads(st.size) : (st.size * index_t(sizeof(S)) + bytes - 1) / bytes);  // of S where it is no sum

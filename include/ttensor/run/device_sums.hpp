@@ -98,14 +98,14 @@ struct fold_axes {
 /// Puts the axes of a sum (plane 0 is its output, of stride 0 along reduced axes) in the order of the first of the largest arrays, merges them, and
 /// moves the innermost axis's group (kept or reduced) behind the other.
 inline fold_axes order_for_fold(nest& s) {
-  auto weight = [&](int d) {  // of an axis of an array that lacks it: it goes outside
-    index_t w = 0;
-    int most = 0;
-    for (int k = 1; k < s.planes; ++k) {
-      int axes = 0;
-      for (int i = 0; i < s.rank; ++i) axes += s.extent[i] > 1 && s.plane[k].stride[i] != 0;
-      if (axes > most) most = axes, w = s.plane[k].stride[d];
-    }
+  int lead = 0, most = 0;
+  for (int k = 1; k < s.planes; ++k) {
+    int axes = 0;
+    for (int d = 0; d < s.rank; ++d) axes += s.extent[d] > 1 && s.plane[k].stride[d] != 0;
+    if (axes > most) most = axes, lead = k;
+  }
+  auto weight = [&](int d) {  // an axis that the array lacks goes outside
+    const index_t w = lead > 0 ? s.plane[lead].stride[d] : 0;
     return w < 0 ? -w : w > 0 ? w : std::numeric_limits<index_t>::max();
   };
   for (int i = 1; i < s.rank; ++i)
@@ -128,7 +128,7 @@ inline fold_shape shape_of_fold(index_t kept, index_t reduced, bool inside, int 
     while (log < 5 && log < log_block && reduced >= 2 * pieces() * (log < 2 ? 2 : accesses) && reduced > accesses) ++log;  // from 8 on 64 bytes together
     while (log < log_block && (reduced >= 16 * accesses * pieces() || (kept * pieces() < filling && reduced >= 2 * pieces() * accesses))) ++log;
   } else {  // 32 neighbouring words
-    while (log < log_block && (log_block - log > 5 || (index_t(1) << (log_block - log)) > 2 * kept - 1)) ++log;
+    while (log < log_block && (log_block - log > 5 || (index_t(1) << (log_block - log)) >= 2 * kept)) ++log;
     while (log > 0 && pieces() > reduced) --log;
   }
   const index_t threads = kept * pieces(), most = reduced / (pieces() * accesses), wanted = filling / (threads > 0 ? threads : 1), splits = wanted < most ? wanted : most;

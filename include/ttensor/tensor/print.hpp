@@ -30,8 +30,7 @@ template <class O> number_format format_of(const O& o) {
   return {};
 }
 /// A text of printf's with a point where the C locale of the program has another sign.
-inline std::string with_point(std::string s) {
-  const char* const sign = std::localeconv()->decimal_point;
+inline std::string with_point(std::string s, const char* sign = std::localeconv()->decimal_point) {
   const std::size_t at = sign[0] == '.' ? std::string::npos : s.find(sign);
   return at == std::string::npos ? s : s.replace(at, std::strlen(sign), ".");
 }
@@ -82,7 +81,8 @@ template <class T> std::string text(const T& v, const number_format& f) {
   }
   else if constexpr (is_integer_v<T>) return std::to_string(v);
   else if constexpr (is_floating_v<T>) {
-    const std::conditional_t<std::is_same_v<T, long double>, long double, double> x = static_cast<decltype(x + 0)>(v);
+    using wide = std::conditional_t<std::is_same_v<T, long double>, T, double>;
+    const wide x = static_cast<wide>(v);
     return f.style && v - v == 0 ? number_text(x, f) : number_text(x, number_traits<T>::precision_bits);
   }
   else return "?";

@@ -49,20 +49,25 @@ struct on_stream {
 };
 }  // namespace gpu
 
+namespace gpu {
+/// write(p) to an array of this shape: to out itself, or to a new one that takes its place.
+template <class T, int R, class F> void write_to(device_array<T, R>& out, const dims<R>& shape, bool in_place, const on_stream& x, F&& write) {
+  if (in_place && out.holds(shape)) return write(out.data());
+  device_array<T, R> fresh(shape);
+  if (x.stream) order(nullptr, x.stream);  // memory of arrays comes and goes in the order of the default stream
+  write(fresh.data());
+  if (x.stream) order(x.stream, nullptr);
+  out = static_cast<device_array<T, R>&&>(fresh);
+}
+}  // namespace gpu
+
 /// out = e, one kernel; out takes the shape of e. A temporary where e reads out in another order.
 template <class T, int R, class E> void assign(device_array<T, R>& out, const E& e, const gpu::on_stream& x = {}) {
   device::require();
   const auto expr = as_expression(e);
   static_assert(decltype(expr)::rank == R, "ttensor: the expression and the array have different ranks");
-  if (out.holds(expr.shape()) && !run::device_overlaps(out.data(), static_cast<std::size_t>(out.size()) * sizeof(T), expr)) {
-    run::device_map(x, out.data(), expr);
-  } else {  // the expression may read what out holds now
-    device_array<T, R> fresh(expr.shape());
-    if (x.stream) gpu::order(nullptr, x.stream);  // memory of arrays comes and goes in the order of the default stream
-    run::device_map(x, fresh.data(), expr);
-    if (x.stream) gpu::order(x.stream, nullptr);
-    out = static_cast<device_array<T, R>&&>(fresh);
-  }
+  const bool in_place = !run::device_overlaps(out.data(), static_cast<std::size_t>(out.size()) * sizeof(T), expr);
+  gpu::write_to(out, expr.shape(), in_place, x, [&](T* to) { run::device_map(x, to, expr); });
 }
 /// An array with what was asked for: wrt(x, gx) sends the derivative with respect to x to gx.
 template <class T, int R> run::into_gradient<T> wrt(const device_array<T, R>& x, device_array<T, R>& gradient) {
@@ -112,13 +117,8 @@ template <class T, int K, class E, int N> void sum_into(device_array<T, K>& out,
   index_t n = 1;
   for (int d = R - 1; d >= 0; --d)
     if (!which.reduced[d]) stride[d] = n, n *= shape[d];
-  const bool in_place = out.holds(left) && !run::device_overlaps(out.data(), static_cast<std::size_t>(out.size()) * sizeof(T), expr, false);
-  if (in_place) return run::device_sum_into(x, out.data(), stride, false, expr);
-  device_array<T, K> fresh(left);
-  if (x.stream) gpu::order(nullptr, x.stream);
-  run::device_sum_into(x, fresh.data(), stride, false, expr);
-  if (x.stream) gpu::order(x.stream, nullptr);
-  out = static_cast<device_array<T, K>&&>(fresh);
+  const bool in_place = !run::device_overlaps(out.data(), static_cast<std::size_t>(out.size()) * sizeof(T), expr, false);
+  gpu::write_to(out, left, in_place, x, [&](T* to) { run::device_sum_into(x, to, stride, false, expr); });
 }
 
 TTENSOR_END
