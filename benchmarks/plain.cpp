@@ -1,4 +1,4 @@
-// Rows Q1 to Q21: what programs without -march=native do with short rows, masks, small integers and strided copies, beside loops by hand compiled with the
+// Rows Q1 to Q26: what programs without -march=native do with short rows, masks, small integers, strided copies and many small statements, beside loops by hand compiled with the
 // same flags. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <algorithm>
 #include <cmath>
@@ -164,6 +164,53 @@ void factors() {
         }
   });
 }
+/// 1000 statements on 8 elements each, as in a loop over time.
+void small_statements() {
+  const index_t n = 1000, w = 8;
+  const mat a = tt::uniform<double>(tt::rng(9), {n, w}), b = tt::uniform<double>(tt::rng(10), {n, w}), m = tt::uniform<double>(tt::rng(11), {w, w}) / 8.0;
+  const double *x = a.data(), *y = b.data(), *q = m.data();
+  const auto keep = std::tuple(a, b, m);
+  row("Q22 z(i + 1) = 0.5 * z(i) + a(i)/double (1000, 8)/1000", mat(n + 1, w), [=](mat& z) { for (index_t i = 0; i < n; ++i) z(i + 1) = 0.5 * z(i) + a(i); },
+      [=, k = keep](double* z) {
+        for (index_t i = 0; i < n * w; ++i) z[i + w] = 0.5 * z[i] + x[i];
+      });
+  row("Q23 o(i) = sum(a(i) * b(i))/double (1000, 8)/1000", vec(n), [=](vec& o) { for (index_t i = 0; i < n; ++i) o(i) = sum(a(i) * b(i)); }, [=, k = keep](double* o) {
+    for (index_t i = 0; i < n; ++i) {
+      double s = 0;
+      for (index_t j = 0; j < w; ++j) s += x[i * w + j] * y[i * w + j];
+      o[i] = s;
+    }
+  });
+  row("Q24 a new tensor t = a(i) - b(i), norm(t)/double (1000, 8)/1000", vec(n), [=](vec& o) {
+    for (index_t i = 0; i < n; ++i) {
+      const vec t = a(i) - b(i);
+      o(i) = norm(t);
+    }
+  }, [=, k = keep](double* o) {
+    std::vector<double> t(w);
+    for (index_t i = 0; i < n; ++i) {
+      double s = 0;
+      for (index_t j = 0; j < w; ++j) t[static_cast<std::size_t>(j)] = x[i * w + j] - y[i * w + j];
+      for (const double v : t) s += v * v;
+      o[i] = std::sqrt(s);
+    }
+  });
+  row("Q25 o(i) = matmul(m, a(i))/double (1000, 8)/1000", mat(n, w), [=](mat& o) { for (index_t i = 0; i < n; ++i) o(i) = matmul(m, a(i)); }, [=, k = keep](double* o) {
+    for (index_t i = 0; i < n; ++i)
+      for (index_t r = 0; r < w; ++r) {
+        double s = 0;
+        for (index_t j = 0; j < w; ++j) s += q[r * w + j] * x[i * w + j];
+        o[i * w + r] = s;
+      }
+  });
+  row("Q26 o(i) = max(abs(a(i) - b(i)))/double (1000, 8)/1000", vec(n), [=](vec& o) { for (index_t i = 0; i < n; ++i) o(i) = max(abs(a(i) - b(i))); }, [=, k = keep](double* o) {
+    for (index_t i = 0; i < n; ++i) {
+      double s = 0;
+      for (index_t j = 0; j < w; ++j) s = std::max(s, std::abs(x[i * w + j] - y[i * w + j]));
+      o[i] = s;
+    }
+  });
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -174,6 +221,7 @@ int main(int argc, char** argv) {
   quotients(100000);
   turned(128);
   factors();
+  small_statements();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -212,3 +212,39 @@ TEST_CASE_TEMPLATE("products over one element: rows and their ends, zeros, sums 
     }
   }
 }
+TEST_CASE_TEMPLATE("one product has the bits of a product in a stack, and of its transposes", T, float, double) {
+  const auto near = [](index_t r, index_t c, int step) { return tt::tensor<T, 2>(filled<T, 2>({{r, c}}, step) * T(0.37) + T(0.1)); };
+  for (const index_t m : {1, 2, 5, 8, 11})
+    for (const index_t n : {1, 2, 3, 8, 9})
+      for (const index_t k : {1, 2, 3, 7, 8, 17}) {
+        const auto a = near(m, k, 3), b = near(k, n, 5);
+        const auto y = matmul(a, b);
+        const auto stacked = matmul(unsqueeze(a, 0), unsqueeze(b, 0));
+        CAPTURE(m);
+        CAPTURE(n);
+        CAPTURE(k);
+        REQUIRE(y.shape() == tt::dims<2>{{m, n}});
+        CHECK(tt::all(stacked(0) == y));
+        const tt::tensor<T, 2> at = transpose(a), bt = transpose(b);
+        CHECK(tt::all(matmul(transpose(at), transpose(bt)) == matmul(unsqueeze(transpose(at), 0), unsqueeze(transpose(bt), 0))(0)));
+        const auto column = matmul(a, b(tt::all, 0));
+        const auto row = matmul(a(0), b);
+        REQUIRE(column.shape() == tt::dims<1>{{m}});
+        REQUIRE(row.shape() == tt::dims<1>{{n}});
+        for (index_t i = 0; i < m; ++i)
+          for (index_t j = 0; j < n; ++j) {
+            long double want = 0, size = 0;
+            for (index_t p = 0; p < k; ++p) {
+              const auto term = static_cast<long double>(a(i, p)) * static_cast<long double>(b(p, j));
+              want += term, size += std::abs(term);
+            }
+            const double bound = static_cast<double>(k) * std::numeric_limits<T>::epsilon() * static_cast<double>(size);
+            CHECK(std::abs(static_cast<double>(y(i, j)) - static_cast<double>(want)) <= bound);
+            if (j == 0) CHECK(std::abs(static_cast<double>(column(i)) - static_cast<double>(want)) <= bound);
+            if (i == 0) CHECK(std::abs(static_cast<double>(row(j)) - static_cast<double>(want)) <= bound);
+          }
+      }
+  CHECK(matmul(tt::tensor<T, 2>(3, 0), tt::tensor<T, 1>(0)).shape() == tt::dims<1>{{3}});
+  CHECK(matmul(tt::tensor<T, 2>(3, 0), tt::tensor<T, 1>(0))(1) == 0);
+  CHECK(matmul(tt::tensor<T, 2>(0, 3), tt::tensor<T, 2>(3, 2)).shape() == tt::dims<2>{{0, 2}});
+}

@@ -128,3 +128,93 @@ TEST_CASE("other element types, and memory of the caller") {
     }
   }
 }
+TEST_CASE("reductions of parts have the bits of a copy, and allocate nothing where the elements are adjacent") {
+  for (index_t n = 1; n <= 40; n += n < 20 ? 1 : 7) {
+    const vec x = sin(numbered(3 * n) * 1.7);
+    for (const part at : {part{0, n, 1}, part{n / 2, n, 1}, part{1, n, 2}, part{2 * n - 1, n, -1}}) {
+      const vec y = x(at.slice()), w = cos(numbered(n));
+      CAPTURE(n);
+      CAPTURE(at.step);
+      const auto blocks = tt::mem::stats.blocks;
+      const auto loops = tt::counts.loops;
+      const double s = sum(x(at.slice())), p = sum(x(at.slice()) * w), m = mean(x(at.slice())), most = max(x(at.slice())), least = min(w - x(at.slice()));
+      const bool a = any(x(at.slice()) > 0.9), e = tt::all(x(at.slice()) == y);
+      if (at.step == 1) CHECK(tt::mem::stats.blocks == blocks);
+      CHECK(tt::counts.loops == loops + 7);
+      CHECK(s == sum(y));
+      CHECK(p == sum(y * w));
+      CHECK(m == mean(y));
+      double largest = y(0), smallest = w(0) - y(0);
+      bool found = false;
+      for (index_t i = 0; i < n; ++i) {
+        largest = std::max(largest, double(y(i)));
+        smallest = std::min(smallest, w(i) - y(i));
+        found = found || y(i) > 0.9;
+      }
+      CHECK(most == largest);
+      CHECK(least == smallest);
+      CHECK(a == found);
+      CHECK(e);
+      if (n > 1) CHECK_THROWS_AS(static_cast<void>(sum(x(at.slice()) * x(tt::range(0, n - (n > 2)))) + sum(x(tt::range(0, n)) * x(tt::range(0, n + 2)))), tt::shape_error);
+    }
+    vec z = x(tt::range(0, n));
+    z(n / 2) = std::nan("");
+    CHECK(std::isnan(max(z(tt::range(0, n)))));
+    CHECK_THROWS_AS(static_cast<void>(max(z(tt::range(0, 0)))), tt::domain_error);
+    z = -std::numeric_limits<double>::infinity() * (numbered(n) * 0.0 + 1.0);
+    CHECK(max(z) == -std::numeric_limits<double>::infinity());
+  }
+  CHECK_THROWS_AS(static_cast<void>(max(vec(0))), tt::domain_error);
+  CHECK_THROWS_AS(static_cast<void>(min(mat(3, 0))), tt::domain_error);
+  CHECK(max(tt::tensor<int, 1>{std::numeric_limits<int>::lowest()}) == std::numeric_limits<int>::lowest());
+  CHECK(max(tt::tensor<bool, 1>{false, true}));
+  CHECK_FALSE(max(tt::tensor<bool, 1>{false, false}));
+}
+TEST_CASE("matrices of a stack from each other, whole and in part, and new tensors from them") {
+  for (const index_t n : {1, 2, 3, 4, 8, 9}) {
+    tt::tensor<double, 3> b = reshape(numbered(4 * n * n), {4, n, n});
+    const tt::tensor<double, 3> before = b;
+    const mat c = reshape(cos(numbered(n * n)), {n, n});
+    b(1) = 2.0 * b(2) + c;
+    b(2) = b(2) * b(2);
+    b(tt::range(0, 1)) = b(tt::range(3, 4));
+    const mat fresh = b(1) - c;
+    mat reused = c;
+    const mat holds = reused;
+    reused = b(3) + c;
+    const index_t h = n / 2;
+    b(3)(tt::range(0, h), tt::range(0, h)) = 3.0 * b(3)(tt::range(n - h, n), tt::range(n - h, n)) + c(tt::range(0, h), tt::range(0, h));
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < n; ++j) {
+        CAPTURE(n);
+        CHECK(b(0, i, j) == before(3, i, j));
+        CHECK(b(1, i, j) == 2 * before(2, i, j) + c(i, j));
+        CHECK(b(2, i, j) == before(2, i, j) * before(2, i, j));
+        CHECK(b(3, i, j) == (i < h && j < h ? 3 * before(3, n - h + i, n - h + j) + c(i, j) : double(before(3, i, j))));
+        CHECK(fresh(i, j) == b(1, i, j) - c(i, j));
+        CHECK(reused(i, j) == before(3, i, j) + c(i, j));
+        CHECK(holds(i, j) == c(i, j));
+      }
+    CHECK(sum(b(1)) == sum(mat(b(1))));
+  }
+}
+TEST_CASE("a new tensor takes one block and one loop") {
+  const mat m = reshape(numbered(63), {7, 9});
+  const vec x = numbered(9), w = x * 2.0;
+  const auto blocks = tt::mem::stats.blocks;
+  const auto loops = tt::counts.loops;
+  vec a = x * 0.5 + w;
+  const vec b = 0.5 * m(2) + m(3);
+  vec c = m(1)(tt::range(0, 8));
+  CHECK(tt::mem::stats.blocks == blocks + 3);
+  CHECK(tt::counts.loops == loops + 3);
+  const vec kept = a;
+  a = a * 2.0 + w;  // held by `kept`: another block
+  c = x + w;        // another length
+  CHECK(tt::mem::stats.blocks == blocks + 6);  // the copy has a header of its own
+  CHECK(c.size() == 9);
+  CHECK(kept(3) == x(3) * 0.5 + w(3));
+  CHECK(a(3) == kept(3) * 2 + w(3));
+  CHECK_THROWS_AS(a = x + numbered(4), tt::shape_error);
+  CHECK(a(3) == kept(3) * 2 + w(3));
+}

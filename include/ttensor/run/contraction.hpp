@@ -27,7 +27,9 @@ struct product_nest {
       else if (over[d].extent != 1) over[kept++] = over[d];
     }
     rank = kept;
-    if (inner.n == 1 && inner.m != 1) turn();
+    turned = inner.turn_column();
+    if (turned)
+      for (int d = 0; d < rank; ++d) std::swap(over[d].a, over[d].b);
     for (bool again = true; again;) {
       again = false;
       for (int d = rank - 1; d >= 0 && !again; --d)
@@ -40,12 +42,6 @@ struct product_nest {
   }
 
  private:
-  void turn() {  // c = A b as c' = b' A', one row
-    turned = true;
-    product& s = inner;
-    s = {1, s.m, s.k, s.b_col, s.b_row, s.a_col, s.a_row, s.m, s.add};
-    for (int d = 0; d < rank; ++d) std::swap(over[d].a, over[d].b);
-  }
   bool fold(const axis& x) {
     product& s = inner;
     auto join = [&](index_t& extent, index_t& stride, index_t outer) {  // the axis continues the inner one

@@ -197,7 +197,28 @@ class map_driver : driver {
     walk(b);
   }
 };
-TTENSOR_BODY void run_map(nest& s, rows_kernel k) { map_driver(s, k).run(); }
+/// Whether the plan of two axes of adjacent elements is to take them as they are, on one thread; then that is done: one call of the kernel.
+TTENSOR_NOINLINE inline bool runs_as_it_is(const nest& s, rows_kernel k) {
+  const index_t n = s.extent[1], rows = s.extent[0];
+  if (rows < 2 || longer_axis(s.extent, 1, s.lanes, walker::enough(s)) >= 0 || threads_for(n * rows * s.cost) > 1) return false;
+  cursor c[max_planes];
+  index_t down[max_planes];
+  bool apart = false;  // not one row
+  for (int p = 0; p < s.planes; ++p) {
+    const nest_plane& q = s.plane[p];
+    if ((q.stride[1] != 1 && (q.stride[1] != 0 || q.how == access::output)) || q.how == access::ignored) return false;
+    c[p] = {q.ptr, q.stride[1] == 0 ? 0 : index_t(s.lanes) * q.bytes};
+    down[p] = q.stride[0] * q.bytes;
+    apart = apart || q.stride[0] != n * q.stride[1];
+  }
+  if (!apart) return false;
+  k(c, n, down, rows);
+  return true;
+}
+TTENSOR_BODY void run_map(nest& s, rows_kernel k) {
+  if (s.rank == 2 && !s.overlapping && runs_as_it_is(s, k)) return;
+  map_driver(s, k).run();
+}
 TTENSOR_BODY nest_plan plan_map(nest& s, rows_kernel k) { return map_driver(s, k).planned(); }
 TTENSOR_BODY void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost) {
   const int team = threads_for(n * cost);

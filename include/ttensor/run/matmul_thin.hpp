@@ -13,6 +13,12 @@ struct product {
   index_t m, n, k;
   index_t a_row, a_col, b_row, b_col, c_row;
   bool add;
+  /// c = A b as c' = b' A', one row; true: the operands have changed places.
+  bool turn_column() {
+    if (n != 1 || m == 1) return false;
+    *this = {1, m, k, b_col, b_row, a_col, a_row, m, add};
+    return true;
+  }
 };
 
 /// Memory of n elements for the time of one call.
@@ -163,32 +169,37 @@ template <class T> void outer(const product& s, const T* a, const T* b, T* c) {
 template <class T> bool has_few_columns(const product& s) {
   return s.k >= 16 && s.n < tile_of<T>::lanes && s.m * ((s.n + 3) / 4) <= 8;
 }
-/// Two rows and four columns of C at a time, the last again where fewer are left. Each element is the chain of a tile, so that its bits do not depend on
+/// I rows and J columns of C at a time, the last again where fewer are left. Each element is the chain of a tile, so that its bits do not depend on
 /// how many rows and columns there are.
-template <class T> void few_columns(const product& s, const T* a, const T* b, T* c) {
+template <int I, int J, class T> void few_at_a_time(const product& s, const T* a, const T* b, T* c) {
   using V = pack<T, 1>;
-  for (index_t j = 0; j < s.n; j += 4)
-    for (index_t i = 0; i < s.m; i += 2) {
-      const T *y[2] = {a + i * s.a_row, a + (i + 1 < s.m ? i + 1 : i) * s.a_row}, *x[4];
-      V sum[2][4];
-      TTENSOR_UNROLL for (index_t q = 0; q < 4; ++q) {
+  for (index_t j = 0; j < s.n; j += J)
+    for (index_t i = 0; i < s.m; i += I) {
+      const T *y[I], *x[J];
+      V sum[I][J];
+      TTENSOR_UNROLL for (index_t r = 0; r < I; ++r) y[r] = a + (i + r < s.m ? i + r : s.m - 1) * s.a_row;
+      TTENSOR_UNROLL for (index_t q = 0; q < J; ++q) {
         x[q] = b + (j + q < s.n ? j + q : s.n - 1) * s.b_col;
-        sum[0][q] = sum[1][q] = V(T(0));
+        TTENSOR_UNROLL for (index_t r = 0; r < I; ++r) sum[r][q] = V(T(0));
       }
-      for (index_t p = 0; p < s.k; ++p) {
-        const V u(y[0][p * s.a_col]), v(y[1][p * s.a_col]);
-        TTENSOR_UNROLL for (index_t q = 0; q < 4; ++q) {
-          const V z(x[q][p * s.b_row]);
-          sum[0][q] = fma(u, z, sum[0][q]);
-          sum[1][q] = fma(v, z, sum[1][q]);
+      for (index_t p = 0, at = 0, to = 0; p < s.k; ++p, at += s.a_col, to += s.b_row) {
+        V u[I];
+        TTENSOR_UNROLL for (index_t r = 0; r < I; ++r) u[r] = V(y[r][at]);
+        TTENSOR_UNROLL for (index_t q = 0; q < J; ++q) {
+          const V z(x[q][to]);
+          TTENSOR_UNROLL for (index_t r = 0; r < I; ++r) sum[r][q] = fma(u[r], z, sum[r][q]);
         }
       }
-      for (index_t r = 0; r < 2 && i + r < s.m; ++r)
-        for (index_t q = 0; q < 4 && j + q < s.n; ++q) {
+      for (index_t r = 0; r < I && i + r < s.m; ++r)
+        for (index_t q = 0; q < J && j + q < s.n; ++q) {
           T& to = c[(i + r) * s.c_row + j + q];
           to = (s.add ? V(to) + sum[r][q] : sum[r][q])[0];
         }
     }
+}
+template <class T> void few_columns(const product& s, const T* a, const T* b, T* c) {
+  if (s.m == 1) few_at_a_time<1, 8>(s, a, b, c);
+  else few_at_a_time<2, 4>(s, a, b, c);
 }
 }  // namespace matmul_detail
 

@@ -185,8 +185,9 @@ class walker {
   bool turn(nest& s) const {
     if (!rows_kernel_) return turn_short_rows(s, 32);
     if (accumulates_) return turn_short_sums(s);
-    return turn_short_rows(s, repeats(s) && s.lanes < 12 ? 12 : s.lanes);
+    return turn_short_rows(s, enough(s));
   }
+  static index_t enough(const nest& s) { return repeats(s) && s.lanes < 12 ? 12 : s.lanes; }
   /// Whether an input is repeated along the rows: every row then begins in a buffer, which costs what 12 elements do.
   static bool repeats(const nest& s) {
     const int in = s.rank - 1;

@@ -14,7 +14,7 @@ struct statement_type {
   const plane_facts* facts;
   int planes, outs, lanes, cost;
   const expr::shape_step* steps;  // for the text of an error; null when the leaves do not show the shape
-  rows_kernel merged;             // of a whole statement, for the case that operand k is operand same[k] for all k; or null
+  const statement_type* merged;   // of a whole statement: with the kernel for the case that operand k is operand same[k] for all k; or null
   const int* same;
 };
 
@@ -60,21 +60,25 @@ template <int F> struct statement_planes {
   /// columns do (all addresses of a plane are equal modulo the greatest common divisor of all strides). After align() and set_output().
   bool apart(int a, int b) const {
     const char *first[2], *last[2];
-    index_t divisor = 0;
     for (int i = 0; i < 2; ++i) {
       const nest_plane& p = plane[i ? b : a];
       first[i] = p.ptr, last[i] = p.ptr + p.bytes;
       for (int d = 0; d < F; ++d) {
         const index_t step = p.stride[d] * p.bytes;
         (step < 0 ? first : last)[i] += (extent[d] - 1) * step;
-        for (index_t x = extent[d] > 1 ? step : 0; x != 0;) {  // Euclid
+      }
+    }
+    if (last[0] <= first[1] || last[1] <= first[0]) return true;
+    index_t divisor = 0;
+    for (int i = 0; i < 2; ++i)
+      for (int d = 0; d < F; ++d) {
+        const nest_plane& p = plane[i ? b : a];
+        for (index_t x = extent[d] > 1 ? p.stride[d] * p.bytes : 0; x != 0;) {  // Euclid
           const index_t rest = divisor % x;
           divisor = x;
           x = rest;
         }
       }
-    }
-    if (last[0] <= first[1] || last[1] <= first[0]) return true;
     if (divisor == 0) return false;
     divisor = divisor < 0 ? -divisor : divisor;
     index_t between = (plane[b].ptr - plane[a].ptr) % divisor;

@@ -150,6 +150,49 @@ template <class T, auto Shape> requires((std::is_same_v<T, float> || std::is_sam
 inline constexpr bool is_small_fixed<tensor<T, Shape>> = shape::rank_of<Shape>() <= 2 && shape::type_of<Shape>::static_size <= 64;
 template <class A, class B> inline constexpr bool are_small_fixed =
     is_small_fixed<A> && is_small_fixed<B> && std::is_same_v<scalar_t<A>, scalar_t<B>>;
+/// The product of one matrix and another, or a vector, of numbers: what matmul_op comes to, in few words.
+template <class T, int P, int Q> tensor<T, P + Q - 2> of_two(const leaf<T, P>& a, const leaf<T, Q>& b) {
+  const auto &p = a.map, &q = b.map;
+  constexpr bool row = P == 1, column = Q == 1;
+  run::product s{row ? 1 : p.extent[0], column ? 1 : q.extent[Q - 1], p.extent[P - 1], row ? 0 : p.stride[0], p.stride[P - 1], q.stride[0], column ? 0 : q.stride[Q - 1], 0, false};
+  dims<P + Q - 2> e{};
+  if constexpr (!row) e[0] = s.m;
+  if constexpr (!column) e[P - 1] = s.n;
+  tensor<T, P + Q - 2> y(store<T>::make(shape::elements(e)), e);
+  ++counts.loops;
+  if (shape::size(e) == 0) return y;
+  const T *x = a.data.base + p.offset, *z = b.data.base + q.offset;
+  s.c_row = s.n;
+  const bool turned = s.turn_column();
+  run::multiply(s, turned ? z : x, turned ? x : z, y.data());
+  return y;
+}
+template <class A, class B> inline constexpr bool are_two = A::rank <= 2 && B::rank <= 2 && has_kernel_v<typename A::scalar> && has_kernel_v<typename B::scalar>;
+/// Any other product, through the operator.
+template <class S, class U, int P, int Q> auto of_stacks(const leaf<S, P>& x, const leaf<U, Q>& z) {
+  constexpr int R = P > Q ? (P > 2 ? P : 2) : (Q > 2 ? Q : 2);
+  auto row = [&] {
+    if constexpr (P == 1) return unsqueeze(x, 0);
+    else return x;
+  };
+  auto column = [&] {
+    if constexpr (Q == 1) return unsqueeze(z, 1);
+    else return z;
+  };
+  const auto p = with_rank<R>(row());
+  const auto q = with_rank<R>(column());
+  check_leading("matmul", p.map, q.map, 2, x.map.extent, z.map.extent);
+  auto y = apply_array(matmul_op{}, p, q);
+  if constexpr (P > 1 && Q > 1) {
+    return y;
+  } else {
+    const auto full = y.shape();
+    dims<R - 1> e{};
+    for (int d = 0; d < R - 2; ++d) e[d] = full[d];
+    e[R - 2] = full[P == 1 ? R - 1 : R - 2];
+    return reshaped(std::move(y), e);
+  }
+}
 /// W neighbours of one row of a product, from a row of a and W columns of b.
 template <int W, index_t k, index_t n, bool Unrolled, class T> TTENSOR_INLINE void product_at(const T* a, const T* b, T* y) {
   pack<T, W> sum(T(0));
@@ -242,28 +285,8 @@ template <array_like A, array_like B> auto matmul(const A& a, const B& b) {
     const auto& bs = z.map.extent;
     const index_t k = as[ra - 1], l = bs[rb > 1 ? rb - 2 : 0];
     if (k != l) contraction_detail::inner_extents("matmul", as, bs, k, l);
-    constexpr int R = ra > rb ? (ra > 2 ? ra : 2) : (rb > 2 ? rb : 2);
-    auto row = [&] {
-      if constexpr (ra == 1) return unsqueeze(x, 0);
-      else return x;
-    };
-    auto column = [&] {
-      if constexpr (rb == 1) return unsqueeze(z, 1);
-      else return z;
-    };
-    const auto p = contraction_detail::with_rank<R>(row());
-    const auto q = contraction_detail::with_rank<R>(column());
-    contraction_detail::check_leading("matmul", p.map, q.map, 2, as, bs);
-    auto y = apply_array(matmul_op{}, p, q);
-    if constexpr (ra > 1 && rb > 1) {
-      return y;
-    } else {
-      const auto full = y.shape();
-      dims<R - 1> e{};
-      for (int d = 0; d < R - 2; ++d) e[d] = full[d];
-      e[R - 2] = full[ra == 1 ? R - 1 : R - 2];
-      return contraction_detail::reshaped(std::move(y), e);
-    }
+    if constexpr (contraction_detail::are_two<decltype(x), decltype(z)>) return contraction_detail::of_two(x, z);
+    else return contraction_detail::of_stacks(x, z);
   }
 }
 

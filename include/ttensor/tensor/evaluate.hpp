@@ -1,5 +1,6 @@
 // Evaluating a statement: as one of whole tensors where it is one, else as planes.
 #pragma once
+#include "adjacent_statement.hpp"
 #include "whole_statement.hpp"
 
 TTENSOR_BEGIN
@@ -14,6 +15,8 @@ template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::ra
   if constexpr (depth_v<S> == 0 && whole_tree<E>) {
     whole_statement<S, E>::assign(out, extent, e);
   } else {
+    if constexpr (runs_adjacent<S, E::rank, E>())
+      if (adjacent_statement<S, E::rank, E>::assign(out, extent, e)) return;
     statement<S, E> st(e);
     if constexpr (st.full_rank == 1 && depth_v<S> == 0 && planes_show_shape_v<E>)
       if (out.valid() && eval_detail::run_adjacent(out, 0, out.size(), st, false)) {
@@ -44,6 +47,11 @@ template <class S, class E> void evaluate_into(store<S>& out, const E& e, dims<E
 
 /// Evaluates `e` as scalar S into a fresh store.
 template <class S, class E> store<S> evaluate(const E& e, const dims<E::rank>& shape) {
+  if constexpr (runs_adjacent<S, E::rank, E>()) {
+    store<S> fresh;
+    dims<E::rank> extent{};
+    if (adjacent_statement<S, E::rank, E>::assign(fresh, extent, e)) return fresh;
+  }
   statement<S, E> st(e);
   eval_detail::set_extent<st.full_rank>(st, eval_detail::batch_of<st.levels>(st), shape);
   st.align();

@@ -139,7 +139,6 @@ template <class S, int F> TTENSOR_NOINLINE store<S> run_fresh(run::statement_pla
 /// True when the memory of `out` may take the result: nobody but leaves that walk it as the result does holds it, or reads it through a pointer.
 template <class S, int F> bool may_reuse(store<S>& out, const run::statement_planes<F>& st) {
   const index_t total = shape::size(st.extent);
-  const auto stride = shape::row_major(st.extent);
   bool reuse = true;
   out.cells([&](auto& cell) {
     const mem::block* b = cell.block();
@@ -149,9 +148,7 @@ template <class S, int F> bool may_reuse(store<S>& out, const run::statement_pla
     for (int k = st.type.outs; k < st.type.planes; ++k) {
       if (st.holder[k] != b && !(st.is_loose(k) && st.reaches(k, at, reinterpret_cast<const char*>(b) + b->bytes))) continue;
       held += st.holder[k] == b;
-      reuse = reuse && st.plane[k].ptr == at;
-      for (int d = 0; d < F; ++d)
-        reuse = reuse && (st.extent[d] == 1 || (st.own[k][d] == st.extent[d] && st.plane[k].stride[d] == stride[d]));
+      reuse = reuse && st.plane[k].ptr == at && st.is_whole(k);
     }
     reuse = reuse && cell.size() == total && cell.unique_except(held);  // planes of a dual may be mapped differently
   });

@@ -123,6 +123,14 @@ template <class Red, class S, class W, class E> struct total_of {
     value = kernel::reduced(o.template call<typename kernel::row>(numbers, n));
     return true;
   }
+  /// The same of adjacent elements, of which nothing is read behind the last.
+  TTENSOR_INLINE static bool run_adjacent(W& value, const E& e) {
+    const adjacent_operands<R, leaves_of_t<E>> o(e, nullptr);
+    const index_t n = o.size();
+    if (TTENSOR_UNLIKELY(o.misfits != 0) || n < kernel::N || n > kernel::block) return false;
+    value = kernel::reduced(kernel::row::run(o.at, n));
+    return true;
+  }
   TTENSOR_NOINLINE static W planned(const E e) {  // a copy: the expression may live in registers
     W value = W(Red::template identity<W>());
     const auto shape = e.shape();
@@ -159,6 +167,8 @@ template <class Red, class S, class E> TTENSOR_INLINE reduction_scalar_t<Red, S>
     done = true;
   } else if constexpr (whole_tree<E>) {
     if constexpr (total::few) done = total::run(value, e);
+  } else if constexpr (E::rank > 0 && all_fit_adjacent<E::rank>(leaves_of_t<E>{})) {
+    done = total::run_adjacent(value, e);
   }
   if (!done) value = total::planned(e);
   if constexpr (std::is_same_v<Q, W>) return value;

@@ -272,23 +272,43 @@ struct norm_how {
 /// Counts elements that are (Zero: are not) different from 0; Flag: whether there are any, as a mask.
 template <bool Zero, int Flag> struct count_how {
   static constexpr const char* name = Flag == 0 ? "count_nonzero" : Zero ? "all" : "any";
-  template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-    if constexpr (std::is_same_v<elem_t<typename E::scalar>, bool>) {  // masks as they are: no comparison in another type
-      if constexpr (Zero) return sum_how::run<Columns>(apply<logical_not_op>(x), shape, set);
-      else return sum_how::run<Columns>(x, shape, set);
-    } else {
-      using Test = std::conditional_t<Zero, equal_op, not_equal_op>;
-      return sum_how::run<Columns>(apply<Test>(x, 0), shape, set);
-    }
+  template <class E> static auto counted_ones(const E& x) {  // masks as they are: no comparison in another type
+    if constexpr (!std::is_same_v<elem_t<typename E::scalar>, bool>) return apply<std::conditional_t<Zero, equal_op, not_equal_op>>(x, 0);
+    else if constexpr (Zero) return apply<logical_not_op>(x);
+    else return x;
   }
+  template <bool Columns, class E> static auto run(const E& x, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+    return sum_how::run<Columns>(counted_ones(x), shape, set);
+  }
+  using has_total = void;
+  template <class E> static auto total(const E& x) { return sum_how::total(counted_ones(x)); }
+  template <class E> static index_t counted(const E&) { return 0; }
   template <class X> static auto finish(X&& x, index_t) {
     if constexpr (Flag == 0) return static_cast<std::remove_cvref_t<X>>(static_cast<X&&>(x));
     else if constexpr (array_like<X>) return eval(apply<std::conditional_t<Zero, equal_op, not_equal_op>>(x, 0));
     else return apply<std::conditional_t<Zero, equal_op, not_equal_op>>(x, 0);
   }
 };
-using max_how = operator_how<max_operator, false, true>;
-using min_how = operator_how<min_operator, false, true>;
+/// Of all numbers of an array the value itself.
+template <template <int> class Op, class Red> struct extremum_how : operator_how<Op, false, true> {
+  using has_total = void;
+  template <class E> static auto total(const E& e) {
+    using T = elem_t<scalar_t<E>>;
+    if constexpr (is_complex_v<T>) {
+      return total(refused_complex(e));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      return total(expr::operand<int>(e)) != 0;
+    } else {
+      const auto y = reduce_all<Red, typename E::scalar>(e);
+      using V = compute_t<decltype(y)>;
+      if (static_cast<V>(y) == Red::template identity<V>()) refuse_empty(Red::name, e.shape(), every_axis<E::rank>());  // that of no element
+      return y;
+    }
+  }
+  template <class E> static index_t counted(const E&) { return 0; }
+};
+using max_how = extremum_how<max_operator, max_op>;
+using min_how = extremum_how<min_operator, min_op>;
 using prod_how = operator_how<product, false>;
 struct logsumexp_how : operator_how<log_sum_exp_operator, true, true> {
   using in_float = void;

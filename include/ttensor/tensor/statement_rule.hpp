@@ -64,6 +64,8 @@ template <class S, int R> TTENSOR_NOINLINE void run_region(store<S>& out, const 
   ++counts.loops;
 }
 template <class S, int R, class E> void run_region_values(store<S>& out, const layout_map<R>& m, const E& e, bool writable) {
+  if constexpr (runs_adjacent<S, R, E>())
+    if (adjacent_statement<S, R, E>::run(out, m, e, writable)) return;
   statement<S, E, R> st(e);
   run_region<S, R>(out, m, st, writable);
   if constexpr (level_calls::tracked<S, typename E::scalar>) st.calls.give_part(out);

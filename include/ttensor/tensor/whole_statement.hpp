@@ -75,50 +75,50 @@ namespace eval_detail {
 /// out = a statement of whole operands, which stand in `tree` where type.steps says.
 template <class S, int R>
 TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::statement_type& type, const void* tree) {
-  char* ptr[run::max_planes];
   dims<R> own[run::max_planes];
+  run::cursor c[run::max_planes];
+  c[0] = {out.memory(), type.lanes * static_cast<index_t>(sizeof(S))};
+  bool alike = true, merges = type.merged != nullptr;  // alike: arrays of one shape
+  const dims<R>* shape = nullptr;
+  int held = 0;
   const expr::shape_step* step = type.steps;
   for (int k = 1; k < type.planes; ++step) {
     if (step->name) continue;
     const char* at = static_cast<const char*>(tree) + step->offset;
-    ptr[k] = const_cast<char*>(at);
+    c[k] = {const_cast<char*>(at), 0};
     own[k] = ones<R>();
     if (step->holds) {  // a whole_leaf
       mem::hold word;
       __builtin_memcpy(&word, at, sizeof word);
-      ptr[k] = static_cast<char*>(mem::elements_of(word));
       __builtin_memcpy(own[k].v + R - step->count, at + sizeof word, static_cast<std::size_t>(step->count) * sizeof(index_t));
+      c[k] = {static_cast<char*>(mem::elements_of(word)), index_t(type.lanes) * type.facts[k].bytes};
+      if (!shape) shape = own + k;
+      alike = alike && own[k] == *shape;
+      held += c[k].ptr == c[0].ptr;
     }
+    merges = merges && (type.same[k] == k || (c[k].ptr == c[type.same[k]].ptr && own[k] == own[type.same[k]]));
     ++k;
   }
-  run::cursor c[run::max_planes];
-  c[0] = {out.memory(), type.lanes * static_cast<index_t>(sizeof(S))};
-  bool same = true;
-  int held = 0;
-  for (int k = 1; k < type.planes; ++k) {
-    c[k] = {ptr[k], type.facts[k].uniform ? 0 : index_t(type.lanes) * type.facts[k].bytes};
-    if (type.facts[k].uniform) continue;
-    same = same && own[k] == extent;
-    held += ptr[k] == c[0].ptr;
-  }
-  bool merges = type.merged != nullptr;
-  for (int k = 1; k < type.planes && merges; ++k) merges = ptr[k] == ptr[type.same[k]];
-  if (TTENSOR_LIKELY(same && out.unique_except(held))) {
-    run::launch_flat(merges ? type.merged : type.kernel, c, type.planes, type.lanes, shape::size(extent), type.cost);
+  const run::statement_type& chosen = merges ? *type.merged : type;
+  if (TTENSOR_LIKELY(alike && shape)) {
+    const index_t n = shape::size(*shape);
+    if (!(*shape == extent && out.unique_except(held))) {
+      out.adopt(store<S>::make(n));
+      extent = *shape;
+      c[0].ptr = out.memory();
+    }
+    if (n) run::launch_flat(chosen.kernel, c, type.planes, type.lanes, n, type.cost);
     ++counts.loops;
     return;
   }
-  run::statement_type chosen = type;
-  for (int k = 1; k < type.planes && merges; ++k) merges = own[k] == own[type.same[k]];
-  if (merges) chosen.kernel = type.merged;
   run::nest_plane plane[run::max_planes];
   mem::block* holder[run::max_planes];
   run::statement_planes<R> st{chosen, plane, holder, own};
   for (int k = 1; k < type.planes; ++k) {
-    const auto stride = shape::row_major(own[k]);
-    plane[k].ptr = ptr[k];
-    for (int d = 0; d < R; ++d) plane[k].stride[d] = stride[d];
-    holder[k] = type.facts[k].uniform ? nullptr : mem::block_before(ptr[k]);
+    plane[k].ptr = c[k].ptr;
+    index_t stride = 1;
+    for (int d = R - 1; d >= 0; stride *= own[k][d--]) plane[k].stride[d] = stride;
+    holder[k] = type.facts[k].uniform ? nullptr : mem::block_before(c[k].ptr);
   }
   run_into(out, extent, st, false);
 }
@@ -136,13 +136,11 @@ template <class S, class E> struct whole_statement {
     return s;
   }();
   using merged_loop = typename types::template with<leaves_of_t<E>>::template loop<typename names::program>;
-  static constexpr run::rows_kernel merged_kernel() {
-    if constexpr (names::exists) return merged_loop::launch;
-    else return nullptr;
+  template <class Loop> static constexpr run::statement_type of(const run::statement_type* merged) {
+    return {Loop::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged, same.v};
   }
-  static constexpr run::statement_type constants{
-      kernel::launch, types::plane_facts.v,     planes,          1,     kernel::N,
-      kernel::cost,   expr::steps_to_show<E>(), merged_kernel(), same.v};
+  static constexpr run::statement_type merged_constants = of<std::conditional_t<names::exists, merged_loop, kernel>>(nullptr),
+                                       constants = of<kernel>(names::exists ? &merged_constants : nullptr);
   static_assert(expr::begins_with_hold_v<E>);
   static constexpr bool is_short = [] {
     using operands = flat_operands<R, leaves_of_t<E>>;
