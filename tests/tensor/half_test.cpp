@@ -170,3 +170,32 @@ TEST_CASE_TEMPLATE("elements are converted as the numbers themselves", H, half, 
   CHECK(wide(0) == 2.5);
   CHECK(wide(1) == 4.5);
 }
+TEST_CASE_TEMPLATE("lerp and fma of numbers are of their type", H, half, bfloat16) {
+  using std::fma, std::lerp;
+  const H a(0.1f), b(0.3f), t(0.7f);
+  const tt::tensor<H, 1> x{0.1f}, y{0.3f}, w{0.7f};
+  const auto l = lerp(a, b, t), mixed = lerp(a, b, 0.5);
+  const auto f = fma(a, b, t);
+  static_assert(std::is_same_v<decltype(l), const H> && std::is_same_v<decltype(mixed), const H> && std::is_same_v<decltype(f), const H>);
+  const auto near = [](const H& p, const tt::tensor<H, 1>& q) {  // a number is rounded at each step, an array where it is stored
+    return std::abs(float(p) - float(q(0))) <= 2 * float(std::numeric_limits<H>::epsilon()) * std::abs(float(p));
+  };
+  CHECK(near(l, lerp(x, y, w)));
+  CHECK(near(mixed, lerp(x, y, 0.5)));
+  CHECK(near(f, fma(x, y, w)));
+}
+TEST_CASE("lerp and fma of plain numbers, fabs of elements of every kind") {
+  CHECK(tt::lerp(1.0, 3.0, 0.25) == 1.5);
+  CHECK(tt::fma(2.0f, 3.0f, 1.0f) == 7.0f);
+  using std::fabs;
+  const tt::tensor<double, 1> v{-2, 3};
+  CHECK(tt::all(tt::grad([](const auto& t) {
+    tt::tensor<tt::scalar_t<decltype(t)>, 1> z(2);
+    z = t * 2.0;
+    return fabs(z(0)) + fabs(t(1));
+  })(v) == tt::tensor<double, 1>{-2, 1}));
+  tt::tensor<double, 1> m = v;
+  CHECK(fabs(m(0)) == 2);
+  using namespace std;
+  CHECK(lerp(1.0, 3.0, 0.5) == 2);
+}

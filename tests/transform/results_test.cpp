@@ -139,7 +139,7 @@ TEST_CASE("mixed second derivatives where a first derivative is 0 by its rule") 
 
 namespace {
 struct failing : tt::mem::memory_resource {
-  int left = -1, live = 0;
+  int left = -1, live = 0, plan = -1;
   void* allocate(std::size_t n) override {
     if (left == 0) throw std::bad_alloc();
     --left;
@@ -199,6 +199,66 @@ TEST_CASE("a write that memory fails leaves value and derivative as they are") {
   check([](auto& z, const auto& t) { z(1) = t(0) * 0.0; });
   check([](auto& z, const auto&) { z(tt::range(0, 1)) = 0.0; });
   check([](auto& z, const auto& t) { z(tt::range(0, 1)) = t(tt::range(1, 2)) * 0.0; });
+  tt::mem::default_resource = nullptr;
+}
+TEST_CASE("a statement that memory fails while it is recorded, caught and done again: the right derivative, or an error") {
+  failing memory;
+  tt::mem::default_resource = &memory;
+  int right = 0, refused = 0, failed = 0;
+  const auto check = [&](const auto& d, const auto& want) {  // d(k): the derivative where allocation k of the statement fails
+    for (int k = 0; k < 12; ++k) {
+      memory.plan = k;
+      try {
+        const auto got = d();
+        ++right;
+        CHECK(tt::all(got == want));
+      } catch (const tt::level_error& e) {
+        ++refused;
+        CHECK(std::string(e.what()).find("[TT-L09]") != std::string::npos);
+      }
+      memory.left = memory.plan = -1;
+      CHECK(tt::all(tt::grad([](const auto& t) { return sum(t * t); })(vec{1, 2}) == vec{2, 4}));  // the next transform is as ever
+    }
+  };
+  const auto again = [&](const auto& statement) {
+    memory.left = memory.plan;
+    try {
+      statement();
+    } catch (const std::bad_alloc&) {
+      ++failed;
+      memory.left = -1;
+      statement();
+    }
+    memory.left = -1;
+  };
+  tt::tensor<double, 2> m(3, 20);
+  m(0) = 1.0, m(1) = 2.0, m(2) = 3.0;
+  const auto column = [&](const auto& t) {
+    auto z = tt::eval(t * 2.0);
+    again([&] { z(tt::all, 1) = sum(z, 1) * t(tt::all, 0); });
+    return sum(z * z);
+  };
+  check([&] { return tt::grad(column)(m); }, tt::grad(column)(m));
+  const vec v{1, 2, 3};
+  const auto elements = [&](const auto& t) {
+    auto z = tt::eval(t * 2.0);
+    again([&] { z(1) = z(0) * t(2); });
+    return sum(z * z);
+  };
+  check([&] { return tt::grad(elements)(v); }, vec{8 + 8 * 9, 0, 24 + 8 * 3});
+  check([&] { return tt::hvp(elements, v, v); }, tt::hvp(elements, v, v));
+  const tt::tensor<double, 2> rows{{1, 2, 3}, {3, 2, 1}};
+  check([&] { return tt::vmap(tt::grad(elements))(rows); }, tt::vmap(tt::grad(elements))(rows));
+  const auto whole = [&](const auto& t) {
+    auto z = tt::eval(t * 2.0);
+    again([&] { z = z * t; });
+    return sum(z * z);
+  };
+  check([&] { return tt::grad(whole)(v); }, tt::grad(whole)(v));
+  check([&] { return tt::hvp(whole, v, v); }, tt::hvp(whole, v, v));
+  CHECK(right > 30);
+  CHECK(failed > 10);
+  CHECK(refused > 0);
   tt::mem::default_resource = nullptr;
 }
 TEST_CASE("extents are taken apart by name, and stay one value in trees") {

@@ -110,8 +110,9 @@ template <class X> struct array_rule<var<X>> {
       (look(a), ...);
       if (const std::uint64_t serial = finder.checked()) {
         tape& t = tapes::of<X>(serial);
-        auto& n = t.push<ad::array_node<X, Op, leaf<X, R>, L...>>(op, y.as_leaf(), a...);
-        ad::give_slots(t, s, &n.out);
+        std::uint32_t out;  // first, as memory may fail
+        ad::give_slots(t, s, &out);
+        t.push<ad::array_node<X, Op, leaf<X, R>, L...>>(op, y.as_leaf(), a...).out = out;
       }
       return tensor<var<X>, R>(static_cast<store<var<X>>&&>(s), y.shape());
     }

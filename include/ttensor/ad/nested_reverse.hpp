@@ -113,9 +113,12 @@ struct gradient_node<S, Seeded, flat_statement<S, R, Prog, L...>> final : tape_n
     const std::uint64_t serial = finder.checked();
     if (serial == 0) return;
     tape& t = tape::find(serial);
+    unfinished_write steps;
+    steps.serial = serial;
     auto& n = t.push<gradient_node>(e, c, extent, p);
     for (int k = 0; k < count; ++k)
       if (p.slot[k]) p.ops[k]->number(t, *p.slot[k], n.out + k * vars);
+    steps.serial = 0;
   }
   void backward(tape& t) override {
     using DualUnder = dual<Under, 1>;

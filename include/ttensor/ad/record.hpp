@@ -171,8 +171,10 @@ template <class S, class E, int F> void record(store<S>& y, const E& e, const di
   if (serial == 0) return;
   tape& t = tape::find(serial);
   using node_type = typename std::conditional_t<has_var_v<X>, nested_node_of<S, E>, std::type_identity<statement_node<S, E>>>::type;
+  std::uint32_t out[node_type::vars];  // first, as memory may fail
+  give_slots(t, y, out);
   auto& n = t.push<node_type>(e, extent, out_stride);
-  give_slots(t, y, n.out);
+  for (int k = 0; k < node_type::vars; ++k) n.out[k] = out[k];
 }
 /// Drops what a right side holds.
 template <class E> void give_up(owned<E>& e) { e.give_up(); }
@@ -220,19 +222,22 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
     y.require_batch(out.batch());
     own_memory(out);  // memory that fails here leaves value and derivative as they are
     const auto whole = layout_map<R>::row_major(m.extent);
+    unfinished_write steps;
     ad::each_pair(
         out, m, y, whole,
-        []<int Q>(store<var<X>>& to, const layout_map<Q>& at, const store<var<X>>& from, const layout_map<Q>& part) {
-          move_adjoints(to, at, from.slot());
+        [&]<int Q>(store<var<X>>& to, const layout_map<Q>& at, const store<var<X>>& from, const layout_map<Q>& part) {
+          move_adjoints(steps, to, at, from.slot());
           if constexpr (has_var_v<X>)
             statement_rule<X>::assign_region(to.values(), at,
                                              leaf<X, Q>{from.values().snap(), part});  // recorded on older tapes
         });
     if constexpr (!has_var_v<X>) eval_detail::run_region_values<S>(out, m, leaf<S, R>{y.snap(), whole});
+    steps.serial = 0;
   }
-  template <int Q> static void move_adjoints(store<var<X>>& to, const layout_map<Q>& at, const token_ref& from) {
+  template <int Q> static void move_adjoints(unfinished_write& steps, store<var<X>>& to, const layout_map<Q>& at, const token_ref& from) {
     if (!from && !to.slot()) return;
     const std::uint64_t serial = from ? from->tape_serial : to.slot()->tape_serial;
+    steps.serial = serial;
     to.own_slot(serial);
     tapes::of<X>(serial).template push<ad::region_node<X, Q>>(to.slot()->id, from ? from->id : 0u, at);
   }

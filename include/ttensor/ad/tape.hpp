@@ -109,6 +109,7 @@ inline constinit thread_local statistics stats{};
 [[noreturn]] void not_live();
 [[noreturn]] void mixed_levels();
 [[noreturn]] void full();
+[[noreturn]] void torn();
 inline constexpr std::size_t most_slots = (std::size_t(1) << 27) - 1;  // a reference to an adjoint has 27 bits for its slot (scalar_tape.hpp)
 }  // namespace tapes
 
@@ -130,6 +131,7 @@ class tape {
   const std::uint64_t serial = tapes::last_serial.fetch_add(1) + 1;
   int trials = 0;               // runs of checkpoint that are recorded, rewound and run again
   const void* frame = nullptr;  // of the call that records: locals of younger frames die before the sweep
+  bool torn = false;            // an exception left a statement half recorded: nothing can be swept
   bool tracing = false;         // strict: scalar entries pass the NaN that seeds them on as it is, selected or not
 
   tape();
@@ -243,6 +245,17 @@ class tape {
   pool_base* last_pool_ = nullptr;
 };
 
+/// While a write is recorded in several steps: an exception between them leaves the tape with this serial number torn. 0: none.
+struct unfinished_write {
+  std::uint64_t serial = 0;
+  unfinished_write() = default;
+  unfinished_write(const unfinished_write&) = delete;
+  ~unfinished_write() {
+    if (TTENSOR_UNLIKELY(serial != 0)) tear(serial);
+  }
+  static void tear(std::uint64_t serial) noexcept;
+};
+
 /// Calls `body`, which records on `t`, in a stack frame of its own.
 template <class Body> TTENSOR_NOINLINE auto record_on(tape& t, const Body& body) {
   struct restore {
@@ -282,11 +295,19 @@ TTENSOR_BODY void mixed_levels() {
       "[var] values of two levels of one type meet: a function captured an outer variable that its transform could not see, or kept a value of one that has ended; "
       "pass closing_over(x...) to the inner transform, return what is kept [TT-L03]");
 }
+TTENSOR_BODY void torn() {
+  raise<level_error>(
+      "[var] a statement failed while it was recorded (memory, or an operation of its numbers), and the function caught the exception and went on: what "
+      "it wrote to may not fit its derivative; let the exception leave the function [TT-L09]");
+}
 TTENSOR_BODY void full() {
   raise<error>(
       "[var] more than 134 million statements of arrays in one recording; wrap parts of the function in checkpoint [TT-E02]");
 }
 }  // namespace tapes
+TTENSOR_BODY void unfinished_write::tear(std::uint64_t serial) noexcept {
+  if (tape* t = tape::recording_as(serial)) t->torn = true;
+}
 TTENSOR_BODY tape::tape() { record(true); }
 TTENSOR_BODY tape::~tape() {
   record(false);
@@ -311,6 +332,7 @@ TTENSOR_BODY tape& tape::find(std::uint64_t serial) {
   tapes::not_live();
 }
 TTENSOR_BODY void tape::sweep_since(const position& p) {
+  if (TTENSOR_UNLIKELY(torn)) tapes::torn();
   struct silence {
     tape& t;
     bool was = t.recording_;

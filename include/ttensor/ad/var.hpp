@@ -275,8 +275,10 @@ template <class T> class store<var<T>> {
   TTENSOR_NOINLINE S get_entry(index_t i) const {
     const slot_token& k = *cell_->slot.operator->();
     auto& pool = tapes::recording_pool<T>(k.tape_serial);
+    T x = cell_->value.get(i);  // first, as memory may fail
+    static_cast<void>(pool.room(1));
     pool.pairs.push(T(1), adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)).bits);
-    return S(cell_->value.get(i), k.tape_serial, pool.close(), true);
+    return S(static_cast<T&&>(x), k.tape_serial, pool.close(), true);
   }
   S scalar() const {  // the store is a temporary: nobody can write it, so the scalar is its slot
     if (!cell_->slot) return S(cell_->value.get(0));
@@ -338,8 +340,10 @@ template <class T> class store<var<T>> {
   void write(index_t i, S&& v) {
     const bool active = v.active() && v.serial() > tapes::silent;
     own_memory(cell_->value);  // first, as memory may fail
+    unfinished_write steps;
     if (active || cell_->slot) {
       const std::uint64_t serial = active ? v.serial() : cell_->slot->tape_serial;
+      steps.serial = serial;
       own_slot(serial);
       auto& pool = tapes::recording_pool<T>(serial);
       if (active) {
@@ -350,6 +354,7 @@ template <class T> class store<var<T>> {
       pool.close();
     }
     cell_->value.set(i, v.value());
+    steps.serial = 0;
   }
   mem::shared_cell<cell> cell_;
 };

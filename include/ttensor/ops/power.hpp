@@ -112,7 +112,7 @@ struct hypot_op : of_reals<real_elementwise<2>> {
     return grads{ops::over(a, safe), ops::over(b, safe)};
   }
 };
-/// a + t (b - a), exactly a at t = 0 and b at t = 1.
+/// a + t (b - a), exactly a at t = 0 and b at t = 1 where b - a is finite.
 struct lerp_op : of_reals<real_elementwise<3>> {
   static constexpr const char* name = "lerp";
   static constexpr unsigned reads(int operand) { return operand == 2 ? 3u : 4u; }

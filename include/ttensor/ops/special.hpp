@@ -26,7 +26,7 @@ struct erfc_op : of_reals<real_elementwise<1>> {
     return grads{ops::times(-1.1283791670955126, apply<exp_op>(ops::minus(ops::times(a, a))))};
   }
 };
-/// x log y, 0 where x is 0. d/dx = log y, d/dy = x / y, 0 where both are 0
+/// x log y, 0 where x is 0 and y is a number. d/dx = log y, d/dy = x / y, 0 where both are 0
 struct xlogy_op : real_elementwise<2> {
   static constexpr const char* name = "xlogy";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 3u; }

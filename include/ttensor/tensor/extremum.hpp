@@ -32,6 +32,9 @@ template <bool Keep, class T> auto without_axis(T&& t, int at) {
 template <bool Keep, class A, class Arg> auto found(const A& a, index_t axis, const char* name, const Arg& arg) {
   const auto x = array_detail::as_array(as_expression(a));
   const int at = shape::normalize_axis(axis, rank_v<A>, name);
+  axis_set<rank_v<A>> set;
+  set.reduced[at] = true;
+  refuse_empty(name, x.map.extent, set);
   auto i = arg(x, at);
   auto v = without_axis<Keep>(gather(x, at, i), at);
   auto k = without_axis<Keep>(std::move(i), at);

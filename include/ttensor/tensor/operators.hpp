@@ -209,14 +209,17 @@ template <operand_or_number X, operand_or_number L, operand_or_number H> TTENSOR
   using T = expr::operand_elem_t<std::remove_cvref_t<X>, std::remove_cvref_t<L>, std::remove_cvref_t<H>>;
   return apply<clamp_op>(expr::bound<T>(static_cast<X&&>(x)), expr::bound<T>(static_cast<L&&>(low)), expr::bound<T>(static_cast<H&&>(high)));
 }
-/// a + t (b - a), exactly a at t = 0 and b at t = 1.
-template <operand_or_number A, operand_or_number B, operand_or_number T>
-requires(operand<A> || operand<B> || operand<T>) TTENSOR_INLINE auto lerp(A&& a, B&& b, T&& t) {
+/// Of three: something of ours beside numbers, or three floats or three doubles.
+template <class A, class B, class C> concept three_operands =
+    operand_or_number<A> && operand_or_number<B> && operand_or_number<C> &&
+    (function_operand<A> || function_operand<B> || function_operand<C> ||
+     (plain_float<A> && std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>> && std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<C>>));
+/// a + t (b - a), exactly a at t = 0 and b at t = 1 where b - a is finite.
+template <class A, class B, class T> requires three_operands<A, B, T> TTENSOR_INLINE auto lerp(A&& a, B&& b, T&& t) {
   return apply<lerp_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<T&&>(t));
 }
 /// a b + c, rounded once where the processor has the instruction (docs/accuracy.md).
-template <operand_or_number A, operand_or_number B, operand_or_number C>
-requires(operand<A> || operand<B> || operand<C>) TTENSOR_INLINE auto fma(A&& a, B&& b, C&& c) {
+template <class A, class B, class C> requires three_operands<A, B, C> TTENSOR_INLINE auto fma(A&& a, B&& b, C&& c) {
   return apply<fma_op>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
 /// x where it is positive, else slope x; at 0 the derivative is slope.
@@ -227,7 +230,7 @@ template <function_operand_or_floating X> TTENSOR_INLINE auto leaky_relu(X&& x, 
 template <function_operand_or_floating X> TTENSOR_INLINE auto elu(X&& x, double alpha = 1) {
   return apply<elu_op>(static_cast<X&&>(x), alpha);
 }
-template <class A> requires(scalar_kind<A> || short_float<A>) TTENSOR_INLINE auto fabs(const A& a) { return apply<abs_op>(a); }
+template <class A> requires(scalar_kind<A> || short_float<A> || element_proxy<A>) TTENSOR_INLINE auto fabs(const A& a) { return apply<abs_op>(a); }
 /// Exchanges two tensors or scalars of a kind, found without `using std::swap` too. (Elements and views have one each.)
 template <class A> requires(scalar_kind<A> || short_float<A> || (array_object<A> && std::is_move_assignable_v<A>)) void swap(A& a, A& b) {
   A t(static_cast<A&&>(a));
