@@ -152,7 +152,8 @@ template <class A, class B> inline constexpr bool are_small_fixed =
     is_small_fixed<A> && is_small_fixed<B> && std::is_same_v<scalar_t<A>, scalar_t<B>>;
 /// The product of one matrix and another, or a vector, of numbers: what matmul_op comes to, in few words.
 template <class T, int P, int Q> tensor<T, P + Q - 2> of_two(const leaf<T, P>& a, const leaf<T, Q>& b) {
-  const auto &p = a.map, &q = b.map;
+  const layout_map<P>& p = a.map;
+  const layout_map<Q>& q = b.map;
   constexpr bool row = P == 1, column = Q == 1;
   run::product s{row ? 1 : p.extent[0], column ? 1 : q.extent[Q - 1], p.extent[P - 1], row ? 0 : p.stride[0], p.stride[P - 1], q.stride[0], column ? 0 : q.stride[Q - 1], 0, false};
   dims<P + Q - 2> e{};

@@ -212,7 +212,7 @@ template <operand_or_number X, operand_or_number L, operand_or_number H> TTENSOR
 /// Of three: something of ours beside numbers, or three floats or three doubles.
 template <class A, class B, class C> concept three_operands =
     operand_or_number<A> && operand_or_number<B> && operand_or_number<C> &&
-    (function_operand<A> || function_operand<B> || function_operand<C> ||
+    (operand<A> || operand<B> || operand<C> || short_float<A> || short_float<B> || short_float<C> ||
      (plain_float<A> && std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>> && std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<C>>));
 /// a + t (b - a), exactly a at t = 0 and b at t = 1 where b - a is finite.
 template <class A, class B, class T> requires three_operands<A, B, T> TTENSOR_INLINE auto lerp(A&& a, B&& b, T&& t) {
