@@ -1,8 +1,11 @@
 // Element types that number_traits opens: long double, and a number that the library has never seen.
 #include <doctest/doctest.h>
 
+#include <complex>
 #include <ostream>
 #include <sstream>
+#include <stdexcept>
+#include <vector>
 #include <ttensor/all.hpp>
 
 namespace tt = ttensor;
@@ -80,4 +83,58 @@ TEST_CASE_TEMPLATE("what comparisons give: maximum, max, abs", T, long double, m
   const tensor<T, 1> most = maximum(p, q), least = minimum(p, q);
   for (int i = 0; i < 2; ++i) CHECK(double(T(most(i))) != double(T(most(i))));
   for (int i = 0; i < 2; ++i) CHECK(double(T(least(i))) != double(T(least(i))));
+}
+namespace mine {
+struct refusing {  // sums above 100 throw
+  double v = 0;
+  refusing() = default;
+  refusing(double x) : v(x) {}
+  explicit operator double() const { return v; }
+  friend refusing operator+(refusing a, refusing b) { return a.v + b.v > 100 ? throw std::overflow_error("too large") : refusing(a.v + b.v); }
+  friend refusing operator-(refusing a) { return {-a.v}; }
+  friend refusing operator-(refusing a, refusing b) { return {a.v - b.v}; }
+  friend refusing operator*(refusing a, refusing b) { return {a.v * b.v}; }
+  friend refusing operator/(refusing a, refusing b) { return {a.v / b.v}; }
+  friend bool operator==(refusing a, refusing b) { return a.v == b.v; }
+  friend bool operator<(refusing a, refusing b) { return a.v < b.v; }
+  friend bool operator>(refusing a, refusing b) { return a.v > b.v; }
+};
+}  // namespace mine
+template <> struct ttensor::number_traits<mine::refusing> : ttensor::basic_number_traits<ttensor::number_kind::floating, 53> {};
+TEST_CASE("a statement of numbers that throw leaves a tensor that it does not write in place as it was") {
+  using T = mine::refusing;
+  tensor<T, 1> w(300), one(1);
+  for (tt::index_t i = 0; i < 300; ++i) w(i) = T(double(i));
+  one(0) = T(1);
+  const auto keeps = [&](tensor<T, 1>& y, const auto& statement) {
+    const std::vector<T> before(y.data(), y.data() + y.size());
+    CHECK_THROWS_AS(statement(y), std::overflow_error);
+    REQUIRE(y.size() == static_cast<tt::index_t>(before.size()));
+    for (tt::index_t i = 0; i < y.size(); ++i) CHECK(T(y(i)) == before[static_cast<std::size_t>(i)]);
+  };
+  for (const tt::index_t n : {0, 4, 300}) {
+    tensor<T, 1> y(n);
+    for (tt::index_t i = 0; i < n; ++i) y(i) = T(double(i % 7));
+    const auto other_length = [&](auto& z) { z = w(tt::range(0, 290)) + w(tt::range(10, 300)); };
+    keeps(y, other_length);
+    if (n != 300) {
+      keeps(y, [&](auto& z) { z = w + w; });
+      keeps(y, [&](auto& z) { z = w + one * T(99); });
+    }
+    if (n == 0) continue;
+    const tensor<T, 1> holds = y;  // another block
+    keeps(y, [&](auto& z) { z = z * T(90) + z * T(90); });
+    CHECK(T(holds(n - 1)) == T(double((n - 1) % 7)));
+  }
+}
+TEST_CASE("numbers of more than 16 bytes in statements on parts and wholes") {
+  using Z = std::complex<long double>;
+  tensor<Z, 1> x(6);
+  x = Z(1, 2);
+  x(tt::range(0, 3)) = Z(3);
+  x(tt::range(3, 6)) = x(tt::range(0, 3)) * Z(0, 1) + x(tt::range(3, 6));
+  const tensor<Z, 1> y = x * Z(2) + x;
+  CHECK(Z(y(0)) == Z(9));
+  CHECK(Z(y(5)) == Z(3, 15));
+  CHECK(sum(x(tt::range(0, 3)) * Z(2)) == Z(18));
 }

@@ -256,6 +256,17 @@ TEST_CASE("a statement that memory fails while it is recorded, caught and done a
   };
   check([&] { return tt::grad(whole)(v); }, tt::grad(whole)(v));
   check([&] { return tt::hvp(whole, v, v); }, tt::hvp(whole, v, v));
+  static tt::tensor<tt::var<double>, 1> cache;  // of an earlier transform: refused before anything is written
+  tt::grad([](const auto& t) {
+    if constexpr (tt::depth_v<tt::scalar_t<decltype(t)>> == 1) cache = t * 3.0;
+    return sum(t * t);
+  })(v);
+  CHECK(tt::all(tt::grad([](const auto& t) {
+    CHECK_THROWS_AS(cache(0) = t(1) * 2.0, tt::level_error);
+    CHECK_THROWS_AS(cache(tt::range(0, 2)) = t(tt::range(1, 3)), tt::level_error);
+    return sum(t * t);
+  })(v) == vec{2, 4, 6}));
+  cache = {};
   CHECK(right > 30);
   CHECK(failed > 10);
   CHECK(refused > 0);

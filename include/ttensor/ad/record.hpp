@@ -237,9 +237,9 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
   template <int Q> static void move_adjoints(unfinished_write& steps, store<var<X>>& to, const layout_map<Q>& at, const token_ref& from) {
     if (!from && !to.slot()) return;
     const std::uint64_t serial = from ? from->tape_serial : to.slot()->tape_serial;
-    steps.serial = serial;
     to.own_slot(serial);
     tapes::of<X>(serial).template push<ad::region_node<X, Q>>(to.slot()->id, from ? from->id : 0u, at);
+    steps.serial = serial;
   }
   template <class E> static store<S> values(const E& e, const dims<E::rank>& shape) {
     if constexpr (has_var_v<X>) return ad::retape<S>(statement_rule<ad::untaped_t<S>>::evaluate(ad::untape_expression(e), shape));  // recorded on older tapes

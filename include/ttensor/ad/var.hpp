@@ -343,8 +343,8 @@ template <class T> class store<var<T>> {
     unfinished_write steps;
     if (active || cell_->slot) {
       const std::uint64_t serial = active ? v.serial() : cell_->slot->tape_serial;
-      steps.serial = serial;
       own_slot(serial);
+      steps.serial = serial;
       auto& pool = tapes::recording_pool<T>(serial);
       if (active) {
         if (v.is_temporary(pool.newest())) pool.ends.resize(pool.ends.size() - 1);

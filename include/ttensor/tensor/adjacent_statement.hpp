@@ -5,7 +5,7 @@
 TTENSOR_BEGIN
 
 /// Leaves that may be adjacent in a statement of R axes: arrays of numbers, and numbers.
-template <int R, class L> inline constexpr bool fits_adjacent_v = is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0;
+template <int R, class L> inline constexpr bool fits_adjacent_v = is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0 && sizeof(typename L::scalar) <= 16;
 template <int R, class T> inline constexpr bool fits_adjacent_v<R, whole_leaf<T, R>> = true;
 template <int R, class T, bool Owns> inline constexpr bool fits_adjacent_v<R, leaf<T, R, Owns>> = depth_v<T> == 0;
 template <int R, class... L> constexpr bool all_fit_adjacent(type_list<L...>) { return sizeof...(L) <= 8 && (fits_adjacent_v<R, L> && ...); }
@@ -14,7 +14,7 @@ template <int R, class... L> constexpr bool all_fit_adjacent(type_list<L...>) { 
 template <int R, class Leaves> struct adjacent_operands;
 template <int R, class... L> struct adjacent_operands<R, type_list<L...>> {
   static constexpr int planes = 1 + static_cast<int>(sizeof...(L));
-  char* at[planes];                      // of the result first, which is not known here
+  char* at[planes];                      // of the result first, which the caller sets; a sum has none
   alignas(16) char numbers[planes][16];  // copies: with an address of its numbers the whole expression would be in memory
   dims<R> extent;
   const mem::block* block;
@@ -26,7 +26,6 @@ template <int R, class... L> struct adjacent_operands<R, type_list<L...>> {
   template <class E> TTENSOR_INLINE adjacent_operands(const E& e, const mem::block* b) : extent{}, block(b), known(false) { e.leaves(*this); }
   template <class A> TTENSOR_INLINE void operator()(const A& l) {
     if constexpr (is_scalar_leaf_v<A>) {
-      static_assert(sizeof(l.value) <= sizeof(numbers[0]));
       __builtin_memcpy(numbers[k], &l.value, sizeof(l.value));
       at[k] = numbers[k];
       ++k;
@@ -71,7 +70,9 @@ template <class S, int R, class E> struct adjacent_statement {
     index_t n = 1;
     for (int d = R - 1; d >= 0; n *= m.extent[d--]) o.misfits |= static_cast<std::uintptr_t>(m.stride[d] ^ n);
     o.at[0] = out.memory() + m.offset * static_cast<index_t>(sizeof(S));
-    return fits(o, n) && TTENSOR_LIKELY(o.template result_is_apart<S>(n)) && (writable || out.unique_except(o.held)) && launched(o, n);
+    if (!fits(o, n) || TTENSOR_UNLIKELY(!o.template result_is_apart<S>(n)) || !(writable || out.unique_except(o.held))) return false;
+    launch(o, n);
+    return true;
   }
   /// As the elements of `out`, in its memory or in fresh one.
   TTENSOR_INLINE static bool assign(store<S>& out, dims<R>& extent, const E& e) {
@@ -79,23 +80,30 @@ template <class S, int R, class E> struct adjacent_statement {
     const index_t n = o.size();
     if (!fits(o, n)) return false;
     o.at[0] = out.memory();
-    if (TTENSOR_LIKELY(o.extent == extent) && TTENSOR_LIKELY(o.template result_is_apart<S>(n)) && TTENSOR_LIKELY(out.unique_except(o.held))) return launched(o, n);
+    if (TTENSOR_LIKELY(o.extent == extent) && TTENSOR_LIKELY(o.template result_is_apart<S>(n)) && TTENSOR_LIKELY(out.unique_except(o.held))) {
+      launch(o, n);
+      return true;
+    }
     store<S> fresh = store<S>::make(n);
     o.at[0] = fresh.memory();
-    extent = o.extent;
-    launched(o, n);
+    launch(o, n);
     out.adopt(static_cast<store<S>&&>(fresh));
+    extent = o.extent;
     return true;
   }
 
  private:
+  static constexpr index_t bytes = [] {  // of an element of all planes
+    index_t n = 0;
+    for (const run::plane_facts& f : statement<S, E, R>::plane_facts.v) n += f.bytes;
+    return n;
+  }();
   TTENSOR_INLINE static bool fits(const operands& o, index_t n) {
-    return TTENSOR_LIKELY(o.misfits == 0) && TTENSOR_LIKELY(n >= (kernel::takes_few ? 1 : kernel::N)) && TTENSOR_LIKELY(run::threads_for(n * kernel::cost) == 1);
+    return TTENSOR_LIKELY(o.misfits == 0) && TTENSOR_LIKELY(n >= (kernel::takes_few ? 1 : kernel::N)) && TTENSOR_LIKELY(!run::takes_pieces(n, bytes, kernel::cost));
   }
-  TTENSOR_INLINE static bool launched(const operands& o, index_t n) {
+  TTENSOR_INLINE static void launch(const operands& o, index_t n) {
     kernel::row::run(o.at, n);
     ++counts.loops;
-    return true;
   }
 };
 template <class S, int R, class E> constexpr bool runs_adjacent() {

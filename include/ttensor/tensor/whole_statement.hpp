@@ -6,7 +6,7 @@
 TTENSOR_BEGIN
 
 /// What a statement needs to know of leaves that are numbers and whole tensors of numbers: where their elements are, and their extents.
-template <class L> inline constexpr bool fits_whole_v = is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0;
+template <class L> inline constexpr bool fits_whole_v = is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0 && sizeof(typename L::scalar) <= 16;
 template <class T, int R> inline constexpr bool fits_whole_v<whole_leaf<T, R>> = true;
 template <class... L> constexpr bool all_fit_whole(type_list<L...>) { return (fits_whole_v<L> && ...); }
 template <class E> concept whole_tree = expr::shows_shape_v<E> && all_fit_whole(leaves_of_t<E>{});
@@ -72,15 +72,27 @@ template <int R, class... L> struct flat_operands<R, type_list<L...>> {
   }
 };
 namespace eval_detail {
+/// The statement over axes, for operands whose shapes differ: c[k] and own[k] say where operand k is and what extents it has.
+template <class S, int R> void run_broadcast(store<S>& out, dims<R>& extent, const run::statement_type& type, const run::cursor* c, dims<R>* own) {
+  run::nest_plane plane[run::max_planes];
+  mem::block* holder[run::max_planes];
+  run::statement_planes<R> st{type, plane, holder, own};
+  for (int k = 1; k < type.planes; ++k) {
+    plane[k].ptr = c[k].ptr;
+    index_t stride = 1;
+    for (int d = R - 1; d >= 0; stride *= own[k][d--]) plane[k].stride[d] = stride;
+    holder[k] = type.facts[k].uniform ? nullptr : mem::block_before(c[k].ptr);
+  }
+  run_into(out, extent, st, false);
+}
 /// out = a statement of whole operands, which stand in `tree` where type.steps says.
 template <class S, int R>
 TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::statement_type& type, const void* tree) {
-  dims<R> own[run::max_planes];
+  dims<R> own[run::max_planes];  // extents; own[0]: of the result
   run::cursor c[run::max_planes];
   c[0] = {out.memory(), type.lanes * static_cast<index_t>(sizeof(S))};
-  bool alike = true, merges = type.merged != nullptr;  // alike: arrays of one shape
-  const dims<R>* shape = nullptr;
-  int held = 0;
+  bool alike = true, free = true, merges = type.merged != nullptr;  // alike: arrays of one shape
+  int held = 0, arrays = 0;
   const expr::shape_step* step = type.steps;
   for (int k = 1; k < type.planes; ++step) {
     if (step->name) continue;
@@ -92,35 +104,39 @@ TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::state
       __builtin_memcpy(&word, at, sizeof word);
       __builtin_memcpy(own[k].v + R - step->count, at + sizeof word, static_cast<std::size_t>(step->count) * sizeof(index_t));
       c[k] = {static_cast<char*>(mem::elements_of(word)), index_t(type.lanes) * type.facts[k].bytes};
-      if (!shape) shape = own + k;
-      alike = alike && own[k] == *shape;
+      if (arrays++ == 0) own[0] = own[k];
+      alike = alike && own[k] == own[0];
       held += c[k].ptr == c[0].ptr;
     }
     merges = merges && (type.same[k] == k || (c[k].ptr == c[type.same[k]].ptr && own[k] == own[type.same[k]]));
     ++k;
   }
   const run::statement_type& chosen = merges ? *type.merged : type;
-  if (TTENSOR_LIKELY(alike && shape)) {
-    const index_t n = shape::size(*shape);
-    if (!(*shape == extent && out.unique_except(held))) {
-      out.adopt(store<S>::make(n));
-      extent = *shape;
-      c[0].ptr = out.memory();
+  if (TTENSOR_UNLIKELY(!alike)) {
+    if constexpr (R != 1) {
+      return run_broadcast(out, extent, chosen, c, own);
+    } else {  // along one axis an array is adjacent, or one element that is repeated: no plan
+      own[0] = ones<1>();
+      expr::broadcast(own[0].v, 1, type.steps, own[1].v, type.planes - 1);
+      for (int k = 1; k < type.planes; ++k) {
+        if (own[k] == own[0]) continue;
+        free = free && c[k].ptr != c[0].ptr;  // an element that is read again and again
+        c[k].step = 0;
+      }
     }
-    if (n) run::launch_flat(chosen.kernel, c, type.planes, type.lanes, n, type.cost);
-    ++counts.loops;
-    return;
   }
-  run::nest_plane plane[run::max_planes];
-  mem::block* holder[run::max_planes];
-  run::statement_planes<R> st{chosen, plane, holder, own};
-  for (int k = 1; k < type.planes; ++k) {
-    plane[k].ptr = c[k].ptr;
-    index_t stride = 1;
-    for (int d = R - 1; d >= 0; stride *= own[k][d--]) plane[k].stride[d] = stride;
-    holder[k] = type.facts[k].uniform ? nullptr : mem::block_before(c[k].ptr);
+  const index_t n = shape::size(own[0]);
+  const bool reuse = free && own[0] == extent && out.unique_except(held);
+  store<S> fresh;  // adopted behind the loop, which may throw
+  if (!reuse) {
+    fresh = store<S>::make(n);
+    c[0].ptr = fresh.memory();
   }
-  run_into(out, extent, st, false);
+  if (n) run::launch_flat(chosen.kernel, c, type.planes, type.lanes, n, type.cost);
+  ++counts.loops;
+  if (reuse) return;
+  out.adopt(static_cast<store<S>&&>(fresh));
+  extent = own[0];
 }
 }  // namespace eval_detail
 
