@@ -1,4 +1,4 @@
-// Rows Q1 to Q26: what programs without -march=native do with short rows, masks, small integers, strided copies and many small statements, beside loops by hand compiled with the
+// Rows Q1 to Q28: what programs without -march=native do with short rows, masks, small integers, strided copies, many small statements and long ones, beside loops by hand compiled with the
 // same flags. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <algorithm>
 #include <cmath>
@@ -211,6 +211,24 @@ void small_statements() {
     }
   });
 }
+/// 28 operators on 3 arrays.
+constexpr auto formula = [](const auto& a, const auto& b, const auto& c) {
+  return (a * b + c) * (a - b) + (c * c - a) * (b + c) - (a + b) * (c - a) + (b * b - c * a) * (a + c) - (a - b) * (a * c + b);
+};
+void long_statements() {
+  const index_t n = 10000;
+  const vec a = tt::uniform<double>(tt::rng(12), {n}), b = tt::uniform<double>(tt::rng(13), {n}), c = tt::uniform<double>(tt::rng(14), {n}), s = {0.5};
+  const double *x = a.data(), *y = b.data(), *z = c.data();
+  const auto keep = std::tuple(a, b, c, s);
+  const auto by_hand = [=, k = keep](double* o) {
+    for (index_t i = 0; i < n; ++i) o[i] = formula(x[i], y[i], z[i]);
+  };
+  row("Q27 28 operators/double/10000", vec(n), [=](vec& o) { o = formula(a, b, c); }, by_hand);
+  row("Q27 28 operators/double (100, 100)/10000", mat(100, 100), [f = reshape(a, 100, 100), g = reshape(b, 100, 100), h = reshape(c, 100, 100)](mat& o) { o = formula(f, g, h); }, by_hand);
+  row("Q28 a * s of one element/double/10000", vec(n), [=](vec& o) { o = a * s; }, [=, k = keep](double* o) {
+    for (index_t i = 0; i < n; ++i) o[i] = x[i] * 0.5;
+  });
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -222,6 +240,7 @@ int main(int argc, char** argv) {
   turned(128);
   factors();
   small_statements();
+  long_statements();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -159,6 +159,7 @@ TTENSOR_BODY void moved_from() {
 /// The root of a tree. The leaves of a tree say what they hold and count nothing; the root counts and drops for all of them, so that
 /// building a tree moves words and drops nothing on the way.
 template <class E> struct owned : expr::root, E {
+  using tree_type = E;
   /// From the operands of its node, in place.
   template <class... A> TTENSOR_INLINE explicit owned(std::in_place_t, A&&... a) : expr::root{true}, E{{static_cast<A&&>(a)...}} {}
   /// From the arguments of its operator, of element types T. Expressions that were moved from throw before any is taken, so that nothing is held then.

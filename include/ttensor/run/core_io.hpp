@@ -313,6 +313,24 @@ template <class Table, int N> struct strip {
       store(v, q);
     }
   }
+  /// The same for long programs: one copy of the body. The pack that overlaps is computed first, and kept until the end.
+  template <class Compute, class Store> TTENSOR_INLINE static void adjacent(const places& p, index_t n, Compute&& compute, Store&& store) {
+    const index_t last = n - N;
+    bool ahead = n % N != 0;
+    decltype(compute(p)) held{};
+    for (index_t i = ahead ? last : 0;; i += N) {
+      const auto v = compute(plus(p, i));
+      if (TTENSOR_UNLIKELY(ahead)) {
+        held = v;
+        ahead = false;
+        i = -N;
+        continue;
+      }
+      store(v, plus(p, i));
+      if (i + N > last) break;
+    }
+    if (n % N != 0) store(held, plus(p, last));
+  }
   /// Any steps and lengths. One copy of the body serves all turns.
   template <class Compute, class Store> TTENSOR_INLINE static void stepped(const cursor* from, index_t n, Compute&& compute, Store&& store) {
     alignas(64) char room[room_bytes()];

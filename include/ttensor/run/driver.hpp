@@ -10,10 +10,6 @@ namespace run {
 void run_map(nest& s, rows_kernel k);
 /// What run_map does with the nest.
 nest_plan plan_map(nest& s, rows_kernel k);
-/// Whether launch_flat does more than call the kernel, for n elements of so many bytes in all planes.
-inline bool takes_pieces(index_t n, index_t bytes, int cost) { return n * bytes >= to_and_fro::least || threads_for(n * cost) > 1; }
-/// The same over n contiguous elements.
-void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost);
 
 #if defined(TTENSOR_BODY)
 class driver {
@@ -220,17 +216,6 @@ TTENSOR_BODY void run_map(nest& s, rows_kernel k) {
   map_driver(s, k).run();
 }
 TTENSOR_BODY nest_plan plan_map(nest& s, rows_kernel k) { return map_driver(s, k).planned(); }
-TTENSOR_BODY void launch_flat(rows_kernel k, const cursor* c, int planes, int lanes, index_t n, int cost) {
-  const int team = threads_for(n * cost);
-  if (TTENSOR_LIKELY(team == 1)) return run_to_and_fro(k, c, planes, lanes, n);
-  with_team(team, [&] {
-    in_parts(0, n, walker::tile, team, [&](index_t first, index_t last) {
-      cursor own[max_planes];
-      for (int p = 0; p < planes; ++p) own[p] = {c[p].ptr + first / lanes * c[p].step, c[p].step};
-      run_to_and_fro(k, own, planes, lanes, last - first);
-    });
-  });
-}
 #endif
 
 }  // namespace run

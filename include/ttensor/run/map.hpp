@@ -9,6 +9,8 @@ namespace run {
 namespace map_detail {
 /// Operators worth skipping when their operands do not change along a row: divisions and functions.
 template <class Op> inline constexpr bool is_costly = is_function_v<Op> || std::is_same_v<Op, div_op>;
+template <class Prog> inline constexpr bool calls_functions = true;
+template <int Root, class... Ins> inline constexpr bool calls_functions<program<Root, Ins...>> = (is_function_v<operator_of_t<Ins>> || ...);
 }  // namespace map_detail
 
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel. Rows: the statement has
@@ -75,6 +77,11 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       loop::template flat<unroll>(p, n, computed{u}, computed_apart{u}, stored{});
     }
     TTENSOR_INLINE static void run(char* const* at, index_t n) { run(at[K]..., n); }
+    static void one_of(const cursor* c, index_t n, [[maybe_unused]] index_t rows) {
+      if constexpr (can_stream)
+        if (TTENSOR_UNLIKELY(n >= 256 && n * rows >= stream_from) && streams(c[K].ptr...)) return streamed(c[K].ptr..., n);
+      run(c[K].ptr..., n);
+    }
     static void rows(const cursor* c, index_t n, const index_t* down, index_t rows) {
       places p = loop::start(c);
       ((p.v[K] = c[K].ptr), ...);
@@ -99,7 +106,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       const places p = loop::at_addresses(int_list<K...>{}, at...);
       const auto u = leaves::template load_uniforms<table, Prog>(p.v);
       const computed compute{u};
-      loop::template flat<2>(p, n - n % N, compute, [](const out_value& v, const places& q) { stream(v, reinterpret_cast<Out*>(q.v[0])); });
+      loop::template flat<1>(p, n - n % N, compute, [](const out_value& v, const places& q) { stream(v, reinterpret_cast<Out*>(q.v[0])); });
       stream_fence();
       if (n % N != 0) stored{}(compute(loop::plus(p, n - N)), loop::plus(p, n - N));
     }
@@ -108,10 +115,30 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if constexpr (unroll > 0)
       if (TTENSOR_LIKELY((takes_few || n >= N) && loop::contiguous(c))) return row::rows(c, n, down, rows);
+    if constexpr (unroll == 0 && !map_detail::calls_functions<Prog>)  // long, of arithmetic: half of its time is addresses
+      if (TTENSOR_LIKELY(n >= N && loop::contiguous(c))) return adjacent_rows(c, n, down, rows);
     general(c, n, down, rows);
+  }
+  /// One of `rows` rows of n >= N adjacent elements.
+  TTENSOR_NOINLINE static void adjacent(const cursor* c, index_t n, const index_t*, index_t rows) {
+    if constexpr (unroll > 0) {
+      row::one_of(c, n, rows);
+    } else {
+      const auto u = leaves::template load_uniforms<table, Prog>(c);
+      loop::adjacent(loop::start(c), n, computed{u}, stored{});
+    }
   }
 
  private:
+  static void adjacent_rows(const cursor* from, index_t n, const index_t* down, index_t rows) {
+    cursor c[planes];
+    for (int k = 0; k < planes; ++k) c[k] = from[k];
+    for (;;) {
+      adjacent(c, n, nullptr, 1);
+      if (--rows <= 0) return;
+      for (int k = 0; k < planes; ++k) c[k].ptr += down[k];
+    }
+  }
   TTENSOR_NOINLINE static void general(const cursor* from, index_t n, const index_t* down, index_t rows) {
     if (n == 0) return;
     const auto u = leaves::template load_uniforms<table, Prog>(from);

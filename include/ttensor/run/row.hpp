@@ -31,7 +31,7 @@ struct to_and_fro {
   }
 };
 inline constinit thread_local to_and_fro direction_here{};
-/// One row of n elements whose planes are contiguous or stand still.
+/// One row of n elements whose planes are contiguous or stand still, in pieces of at least `lanes` elements.
 void run_to_and_fro(rows_kernel k, const cursor* c, int planes, int lanes, index_t n);
 
 #if defined(TTENSOR_BODY)
@@ -41,7 +41,7 @@ TTENSOR_BODY void run_to_and_fro(rows_kernel k, const cursor* c, int planes, int
   if (!direction_here.turn(bytes)) return k(c, n, nullptr, 1);
   constexpr index_t piece = 8192;  // whole packs
   for (index_t end = n; end > 0;) {
-    const index_t first = (end - 1) / piece * piece;
+    const index_t first = (end - lanes) / piece * piece;
     cursor own[max_planes];
     for (int p = 0; p < planes; ++p) own[p] = {c[p].ptr + first / lanes * c[p].step, c[p].step};
     k(own, end - first, nullptr, 1);

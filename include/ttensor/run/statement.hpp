@@ -1,22 +1,12 @@
 // A statement made ready to run: the planes of its result and of its leaves over common axes. Nothing here knows the
 // statement's expression, so it is compiled once for a number of axes and not once a statement.
 #pragma once
-#include "core_io.hpp"
+#include "flat.hpp"
 #include "line.hpp"
 
 TTENSOR_BEGIN
 namespace mem { struct block; }
 namespace run {
-
-/// Constants of a statement's type.
-struct statement_type {
-  rows_kernel kernel;
-  const plane_facts* facts;
-  int planes, outs, lanes, cost;
-  const expr::shape_step* steps;  // for the text of an error; null when the leaves do not show the shape
-  const statement_type* merged;   // of a whole statement: with the kernel for the case that operand k is operand same[k] for all k; or null
-  const int* same;
-};
 
 /// Planes of a statement over F axes, batch axes first; the outputs come first. A leaf's strides are as the leaf has them
 /// until align().
@@ -133,7 +123,7 @@ template <int F> struct statement_planes {
     const index_t n = shape::size(extent);
     cursor c[max_planes];
     for (int k = 0; k < type.planes; ++k) c[k] = {plane[k].ptr, type.facts[k].uniform ? 0 : index_t(type.lanes) * type.facts[k].bytes};
-    if (n) launch_flat(type.kernel, c, type.planes, type.lanes, n, type.cost);
+    if (n) launch_flat(type, c, n);
   }
   nest loops() {
     nest s;

@@ -13,7 +13,7 @@ template <class E> inline constexpr bool planes_show_shape_v = expr::shows_shape
 /// fits, a temporary when a leaf overlaps with another mapping. A statement that throws leaves both unchanged.
 template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::rank>& extent, const E& e) {
   if constexpr (depth_v<S> == 0 && whole_tree<E>) {
-    whole_statement<S, E>::assign(out, extent, e);
+    whole_way<S, E>::assign(out, extent, e);
   } else {
     if constexpr (runs_adjacent<S, E::rank, E>())
       if (adjacent_statement<S, E::rank, E>::assign(out, extent, e)) return;
@@ -26,15 +26,6 @@ template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::ra
     if constexpr (!planes_show_shape_v<E>) eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), e.shape());
     eval_detail::run_into<S, st.full_rank>(out, extent, st, !planes_show_shape_v<E>);
     if constexpr (level_calls::tracked<S, typename E::scalar>) st.calls.give(out);
-  }
-}
-/// The same of an expression that is used up.
-template <class S, class E> TTENSOR_INLINE void assign_last(store<S>& out, dims<E::rank>& extent, owned<E>& e) {
-  if constexpr (depth_v<S> == 0 && whole_tree<E>) {
-    whole_statement<S, E>::assign_last(out, extent, e);
-  } else {
-    assign<S>(out, extent, expr::tree(e));
-    e.give_up();
   }
 }
 /// The same of a shape that is known.

@@ -276,15 +276,18 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   }
   template <class E> requires(expression<E> && !std::is_lvalue_reference_v<E>) tensor(E&& e) : extent_{} {
     static_assert(rank_v<E> == R, "ttensor: a tensor is made from an expression of the same rank");
-    take(tensor_detail::as_elem<S>(static_cast<E&&>(e)));
-    if constexpr (requires { e.give_up(); }) e.give_up();
+    *this = static_cast<E&&>(e);
   }
   /// Evaluates into this tensor, which takes the shape of the right side.
   template <class E> requires((expression<E> || array_object<E>) && !std::is_same_v<std::remove_cvref_t<E>, tensor>)
   TTENSOR_INLINE tensor& operator=(E&& e) {
     static_assert(rank_v<E> == R, "ttensor: a tensor is assigned from an expression of the same rank");
-    take(tensor_detail::as_elem<S>(static_cast<E&&>(e)));
-    if constexpr (!std::is_lvalue_reference_v<E> && requires { e.give_up(); }) e.give_up();  // its elements may be those that were written
+    if constexpr (shape::all_dynamic<Shape>() && is_last_whole_v<S, E>) {  // no function between: each is the statement once more for the compiler
+      whole_way<S, typename E::tree_type>::assign(store_, extent_, e);
+    } else {
+      take(tensor_detail::as_elem<S>(static_cast<E&&>(e)));
+      if constexpr (!std::is_lvalue_reference_v<E> && requires { e.give_up(); }) e.give_up();  // its elements may be those that were written
+    }
     return *this;
   }
   template <class E> requires(any_scalar<E> && R > 0) tensor& operator=(const E& v) {  // fills, keeping the shape
@@ -339,8 +342,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   }
   template <class E> TTENSOR_INLINE void take(E&& e) {
     if constexpr (depth_v<S> == 0 && shape::all_dynamic<Shape>()) {
-      if constexpr (requires { ttensor::assign_last<S>(store_, extent_, e); }) ttensor::assign_last<S>(store_, extent_, e);
-      else ttensor::assign<S>(store_, extent_, expr::tree(e));
+      ttensor::assign<S>(store_, extent_, expr::tree(e));
     } else {
       const dims<R> e2 = e.shape();
       check_static(e2);

@@ -10,6 +10,9 @@ template <class L> inline constexpr bool fits_whole_v = is_scalar_leaf_v<L> && d
 template <class T, int R> inline constexpr bool fits_whole_v<whole_leaf<T, R>> = true;
 template <class... L> constexpr bool all_fit_whole(type_list<L...>) { return (fits_whole_v<L> && ...); }
 template <class E> concept whole_tree = expr::shows_shape_v<E> && all_fit_whole(leaves_of_t<E>{});
+/// Such a tree of scalars S as a temporary: it is used up.
+template <class S, class E> inline constexpr bool is_last_whole_v = false;
+template <class S, whole_tree E> inline constexpr bool is_last_whole_v<S, owned<E>> = std::is_same_v<typename E::scalar, S>;
 
 namespace eval_detail {
 /// Whether the names that the second program merges are one array each; word[0] is the result.
@@ -132,7 +135,7 @@ TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::state
     fresh = store<S>::make(n);
     c[0].ptr = fresh.memory();
   }
-  if (n) run::launch_flat(chosen.kernel, c, type.planes, type.lanes, n, type.cost);
+  if (n) run::launch_flat(chosen, c, n);
   ++counts.loops;
   if (reuse) return;
   out.adopt(static_cast<store<S>&&>(fresh));
@@ -153,7 +156,7 @@ template <class S, class E> struct whole_statement {
   }();
   using merged_loop = typename types::template with<leaves_of_t<E>>::template loop<typename names::program>;
   template <class Loop> static constexpr run::statement_type of(const run::statement_type* merged) {
-    return {Loop::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged, same.v};
+    return {R == 1 ? Loop::adjacent : Loop::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged, same.v};
   }
   static constexpr run::statement_type merged_constants = of<std::conditional_t<names::exists, merged_loop, kernel>>(nullptr),
                                        constants = of<kernel>(names::exists ? &merged_constants : nullptr);
@@ -170,32 +173,48 @@ template <class S, class E> struct whole_statement {
   }();
   struct in_registers {  // a class: long statements have no such way
     using operands = flat_operands<R, leaves_of_t<E>>;
-    /// Short statements of few arrays that all have the shape of the result: one call of the loop, decided in registers.
-    template <bool UseUp> TTENSOR_INLINE static bool run(store<S>& out, const dims<R>& extent, const E& e) {
+    /// Short statements of few arrays that all have the shape of the result: one call of the loop, decided in registers. X: the tree, or its root, which is used up.
+    template <class X> TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, X& e) {
+      constexpr bool uses_up = std::is_same_v<X, owned<E>>;
+      const E& t = expr::tree(e);
       typename operands::numbers numbers;
-      operands o(e, numbers);
-      if (TTENSOR_UNLIKELY((o.differs | o.difference(extent)) != 0)) return false;
-      if (TTENSOR_UNLIKELY(!out.alone()) && !may_write(out, o, array_planes{})) return false;
-      o.word[0] = reinterpret_cast<mem::hold>(out.block());
-      index_t n = shape::size(extent);
-      if (n < kernel::N) {
-        if (!(kernel::pads || kernel::takes_few) || n == 0) return false;
-        if constexpr (!kernel::takes_few) n = kernel::N;
+      operands o(t, numbers);
+      const index_t n = elements(out, extent, o);
+      if (TTENSOR_UNLIKELY(n == 0)) {
+        planned(out, extent, t);
+        if constexpr (uses_up) e.give_up();  // its elements may be those that were written
+        return;
       }
-      if (TTENSOR_UNLIKELY(run::takes_pieces(n, bytes, kernel::cost))) return false;
+      o.word[0] = reinterpret_cast<mem::hold>(out.block());
       ++counts.loops;
       if constexpr (names::exists)
         if (TTENSOR_LIKELY(eval_detail::names_agree<names>(o.word))) {
           o.template call<typename merged_loop::row>(numbers, n);
-          if constexpr (UseUp) drop_merged(o, distinct{});
-          return true;
+          if constexpr (uses_up) {
+            drop_merged(o, distinct{});
+            e.live = false;
+          }
+          return;
         }
       o.template call<typename kernel::row>(numbers, n);
-      if constexpr (UseUp) drop_each(o, array_planes{});
-      return true;
+      if constexpr (uses_up) {
+        drop_each(o, array_planes{});
+        e.live = false;
+      }
     }
 
    private:
+    /// How many that call computes; 0: something does not fit.
+    TTENSOR_INLINE static index_t elements(const store<S>& out, const dims<R>& extent, const operands& o) {
+      if (TTENSOR_UNLIKELY((o.differs | o.difference(extent)) != 0)) return 0;
+      if (TTENSOR_UNLIKELY(!out.alone()) && !may_write(out, o, array_planes{})) return 0;
+      index_t n = shape::size(extent);
+      if (n < kernel::N) {
+        if (!(kernel::pads || kernel::takes_few) || n == 0) return 0;
+        if constexpr (!kernel::takes_few) n = kernel::N;
+      }
+      return TTENSOR_UNLIKELY(run::takes_pieces(n, bytes, kernel::cost)) ? 0 : n;
+    }
     // Its holds are dropped here, where they are known to be of the common kind and which of them are of one block.
     template <bool Distinct> static constexpr selection<planes> chosen = [] {
       selection<planes> s;
@@ -223,31 +242,18 @@ template <class S, class E> struct whole_statement {
   TTENSOR_NOINLINE static void planned(store<S>& out, dims<R>& extent, const E e) {  // a copy: the expression may live in registers
     eval_detail::run_whole<S, R>(out, extent, constants, &e);
   }
-  TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, const E& e) {
-    if constexpr (is_short) {
-      if (TTENSOR_UNLIKELY(!in_registers::template run<false>(out, extent, e))) planned(out, extent, e);
-    } else {
-      eval_detail::run_whole<S, R>(out, extent, constants, __builtin_addressof(e));
-    }
-  }
-  /// The same of an expression that is not used again.
-  TTENSOR_INLINE static void assign_last(store<S>& out, dims<R>& extent, owned<E>& e) {
-    const E& t = expr::tree(e);
-    if constexpr (is_short) {
-      if (TTENSOR_LIKELY(in_registers::template run<true>(out, extent, t))) {
-        e.live = false;
-        return;
-      }
-      planned(out, extent, t);
-      e.give_up();  // its elements may be those that were written
-    } else {
+  struct in_memory {
+    TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, const E& e) { eval_detail::run_whole<S, R>(out, extent, constants, __builtin_addressof(e)); }
+    TTENSOR_INLINE static void assign(store<S>& out, dims<R>& extent, owned<E>& e) {
       struct guard {
         owned<E>& e;
         ~guard() { e.give_up_in_place(); }
       } const used_up{e};
-      assign(out, extent, t);
+      assign(out, extent, expr::tree(e));
     }
-  }
+  };
 };
+/// The way of such a statement; its assign() takes the tree, or its root, which is used up.
+template <class S, class E> using whole_way = std::conditional_t<whole_statement<S, E>::is_short, typename whole_statement<S, E>::in_registers, typename whole_statement<S, E>::in_memory>;
 
 TTENSOR_END
