@@ -1,4 +1,5 @@
 // What ptx_kernels looks at: one kernel a statement. Nothing here runs.
+#include <ttensor/ops/trigonometric.hpp>
 #include <ttensor/run/cuda/launch.hpp>
 #include "../run/device_programs.hpp"
 
@@ -33,6 +34,17 @@ void outside(double* y, const double* x, double* gx, double* ct, index_t n) {
   const run::device_detail::slot_plan plan[1] = {{reinterpret_cast<char*>(gx), true, false}};
   run::device_back_flat<double>(gpu::on_stream{}, st, plan);
 }
+// sin(x) * cos(x) backwards: each needs the other's value.
+template <class T> void wave(T* ct, T* gx, const T* x, index_t n) {
+  const let_arg<0, 0, T, 1> a{{{n}}};
+  const auto body = apply<mul_op>(apply<sin_op>(a), apply<cos_op>(a));
+  const let_node<0, std::remove_const_t<decltype(body)>, device_leaf<T, 1>> e{make_bundle(device_leaf<T, 1>{x, layout_map<1>::row_major({{n}})}), body};
+  run::device_statement<std::remove_const_t<decltype(e)>, 2> st(e);
+  st.set_output(0, gx);
+  st.set_output(1, ct);
+  const run::device_detail::slot_plan plan[1] = {{reinterpret_cast<char*>(gx), true, false}};
+  run::device_back_flat<T>(gpu::on_stream{}, st, plan);
+}
 // The negative control: the same mathematics one element at a time. It must fail the checks.
 template <int = 0> __global__ void scalar_control(float* y, const float* x, const float* z, index_t n) {
   const index_t i = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -46,5 +58,7 @@ void all(float* y, double* w, index_t n) {
   backward(y, y, y, y, y, n);
   backward(w, w, w, w, w, n);
   outside(w, w, w, w, n);
+  wave(y, y, y, n);
+  wave(w, w, w, n);
   scalar_control<><<<1, 1>>>(y, y, y, n);
 }

@@ -15,7 +15,7 @@ TEST_CASE("forward: x and z are loaded once, y is stored once") {
 }
 TEST_CASE("backward: x, z, the cotangent, and the two gradients where they are added to") {
   const ptx all(PTX_FILE);
-  CHECK(is_fused(all.kernels({"back_body", "linear_walkILi4"}), 5, 2));
+  CHECK(is_fused(all.kernels({"back_body", "linear_walkILi4", "sqrt_op"}), 5, 2));
   CHECK(is_fused(all.kernels({"back_body", "linear_walkILi2", "sqrt_op"}), 5, 2));
 }
 TEST_CASE("an operator from outside the library: x and y; x, the cotangent and the gradient") {
@@ -23,9 +23,15 @@ TEST_CASE("an operator from outside the library: x and y; x, the cotangent and t
   CHECK(is_fused(all.kernels({"map_body", "leaky_relu_op"}), 1, 1));
   CHECK(is_fused(all.kernels({"back_body", "leaky_relu_op"}), 3, 1));
 }
+TEST_CASE("sin and cos and the derivatives of both reduce an angle once: the elements of a word, and one of the rest") {
+  const ptx waves = ptx(PTX_FILE).kernels({"back_body", "sin_op"});
+  CHECK(waves.entries() == 2);
+  CHECK(waves.count(R"(cvt\.rn\.f64\.s64)") == 4 + 1);  // of large floats; small ones the compiler joins by itself
+  CHECK(waves.count(R"(cvt\.rni\.s32\.f64)") == 2 + 1);
+}
 TEST_CASE("a statement is one entry; beside ours there are only the probe's and the control's") {
   const ptx all(PTX_FILE);
-  CHECK(all.entries() == 8);
+  CHECK(all.entries() == 10);
   CHECK(all.kernels({"nothing"}).entries() == 1);
 }
 TEST_CASE("negative control: a scalar kernel fails the same check") {

@@ -7,6 +7,7 @@
 #include <ttensor/ops/bitwise.hpp>
 #include <ttensor/ops/comparison.hpp>
 #include <ttensor/ops/power.hpp>
+#include <ttensor/ops/trigonometric.hpp>
 #include "device_programs.hpp"
 
 using namespace ttensor;
@@ -78,6 +79,26 @@ template <class T> struct data {
 template <class T> double tolerance() { return sizeof(T) == 4 ? 2e-6 : 4e-15; }
 bool near(double got, double want, double tol) { return std::fabs(got - want) <= tol * (1 + std::fabs(want)); }
 
+int squares_made = 0;
+template <class T, int N> struct known_square {
+  device_pack<T, N> value, slope;
+  known_square() = default;
+  explicit known_square(const device_pack<T, N>& x) : value(x * x), slope(x + x) { squares_made += N; }
+};
+/// a * a in two operators, each the other's beside a constant: what is known of an operand serves both, and their derivatives.
+template <int Scale> struct counted_square_op : real_elementwise<1> {
+  static constexpr const char* name = "counted_square";
+  template <class T, int N> using device_operand = known_square<T, N>;
+  template <class A> static constexpr auto primal(const A& a) {
+    if constexpr (requires { a.slope; }) return a.value + a.value * decltype(a.value)(Scale - 1);
+    else return a * a * A(Scale);
+  }
+  template <class A, class Y> static constexpr auto partials(const A& a, const Y&) {
+    if constexpr (requires { a.slope; }) return grads{a.slope + a.slope * decltype(a.slope)(Scale - 1)};
+    else return grads{(a + a) * A(Scale)};
+  }
+};
+
 constexpr index_t sizes[] = {0, 1, 3, 4, 5, 31, 1024, 1027};
 constexpr index_t thread_counts[] = {1, 7, 256, 5000};
 }  // namespace
@@ -130,6 +151,57 @@ TEST_CASE("an operator from outside the library, forward and backward") {
   }
 }
 
+TEST_CASE("what is known of an operand is computed once, and only where it is wanted twice") {
+  const index_t n = 1027;
+  data<float> x(n), y(n), g(n);
+  const let_arg<0, 0, float, 1> a{{{n}}};
+  const auto of_x = [&](const auto& body) { return let_node<0, std::remove_cvref_t<decltype(body)>, device_leaf<float, 1>>{make_bundle(x.vec()), body}; };
+  const auto one = of_x(apply<counted_square_op<1>>(a));
+  const auto two = of_x(apply<add_op>(apply<counted_square_op<1>>(a), apply<counted_square_op<3>>(a)));
+  const auto made = [](auto f) {
+    squares_made = 0;
+    f();
+    return squares_made;
+  };
+  int wrong = 0;
+  const auto right = [&](const data<float>& got, float scale, auto of) {
+    for (index_t i = 0; i < n; ++i) wrong += !near(got[i], scale * of(x[i]), 1e-6);
+  };
+  const auto square = [](float v) { return v * v; };
+  const auto slope = [](float v) { return 2 * v; };
+  CHECK(made([&] { run::device_map(loop{7}, y.get(), one); }) == 0);
+  right(y, 1, square);
+  CHECK(made([&] { run::device_map(loop{7}, y.get(), two); }) == n);
+  right(y, 4, square);
+  CHECK(made([&] { run::device_backward(loop{7}, one, static_cast<const float*>(nullptr), x.into(g.get())); }) == n);
+  right(g, 1, slope);
+  CHECK(made([&] { run::device_backward(loop{7}, two, static_cast<const float*>(nullptr), x.into(g.get())); }) == n);
+  right(g, 4, slope);
+  CHECK(made([&] { run::device_sum(loop{7}, y.get(), two); }) == n);
+  CHECK(wrong == 0);
+}
+TEST_CASE_TEMPLATE("gradients through sin and cos: on the host the bits of the two functions", T, float, double, half) {
+  const index_t n = 1027;
+  data<T> x(n), g(n);
+  const let_arg<0, 0, T, 1> a{{{n}}};
+  const auto check = [&](const auto& body) {
+    const let_node<0, std::remove_cvref_t<decltype(body)>, device_leaf<T, 1>> e{make_bundle(x.vec()), body};
+    using C = elem_t<scalar_t<decltype(e)>>;
+    using one = device_pack<compute_t<T>, 1>;
+    using ones = device_pack<compute_t<C>, 1>;
+    using plain = sweep<program_of<std::remove_const_t<decltype(e)>>, type_list<one>>;
+    run::device_backward(loop{7}, e, static_cast<const C*>(nullptr), x.into(g.get()));
+    int wrong = 0;
+    for (index_t i = 0; i < n; ++i) {
+      const auto want = plain::template reverse<1, ones>({{one(compute_t<T>(x[i]))}}, ones(1));
+      wrong += g[i] != static_cast<T>(at<plain::load_of(0)>(want).v[0]);
+    }
+    CHECK(wrong == 0);
+  };
+  const auto wave = apply<add_op>(apply<mul_op>(apply<sin_op>(a), apply<cos_op>(a)), apply<sin_op>(apply<add_op>(a, a)));
+  check(wave);
+  check(apply<mul_op>(wave, apply<cos_op>(apply<cast_op<double>>(a))));  // values of several types
+}
 TEST_CASE("unaligned pointers take the one-element path") {
   const index_t n = 1023;
   data<float> x(n + 1), y(n + 1), z(n + 1, 5);

@@ -9,6 +9,7 @@ struct cos_op;
 /// sin(a + h) ~= sin(a) + h cos(a)
 struct sin_op : real_elementwise<1> {
   static constexpr const char* name = "sin";
+  template <class T, int N> using device_operand = math::device_angle<T, N>;
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return math::sin(a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {
@@ -18,6 +19,7 @@ struct sin_op : real_elementwise<1> {
 /// cos(a + h) ~= cos(a) - h sin(a)
 struct cos_op : real_elementwise<1> {
   static constexpr const char* name = "cos";
+  template <class T, int N> using device_operand = math::device_angle<T, N>;
   static constexpr unsigned reads(int) { return 1u; }
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return math::cos(a); }
   template <class A, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const Y&) {

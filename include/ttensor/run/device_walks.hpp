@@ -3,8 +3,7 @@
 // Rules for every type below, because it is a kernel argument: trivially copyable; no [[no_unique_address]] (its layout differs
 // between the two compilers), no std::tuple or std::array (empty kernels), no lambda, local or private type; short names.
 #pragma once
-#include "../expr/sweep.hpp"
-#include "../num/device_pack.hpp"
+#include "device_sweep.hpp"
 
 TTENSOR_BEGIN
 namespace run {
@@ -127,7 +126,7 @@ template <class P> struct cotangent_leaf {
   }
 };
 
-template <class Prog, int M, class... L> using device_sweep = sweep<Prog, type_list<lanes_t<typename L::elem, M>...>>;
+template <class Prog, int M, class... L> using device_sweep = device_detail::sweep_of<Prog, lanes_t<typename L::elem, M>...>;
 template <int M, class... L, class At> TTENSOR_HD TTENSOR_INLINE auto load_leaves(const bundle<L...>& leaves, const At& p) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return row_of<lanes_t<typename L::elem, M>...>{{{at<I>(leaves).template load<M>(p)}...}};
