@@ -45,6 +45,21 @@ template <class T> void wave(T* ct, T* gx, const T* x, index_t n) {
   const run::device_detail::slot_plan plan[1] = {{reinterpret_cast<char*>(gx), true, false}};
   run::device_back_flat<T>(gpu::on_stream{}, st, plan);
 }
+// a + transpose(b), by tiles.
+void turned(float* y, const float* a, const float* b, index_t n) {
+  const auto e = apply<add_op>(device_leaf<float, 2>{a, layout_map<2>::row_major({{n, n}})}, device_leaf<float, 2>{b, {0, {{n, n}}, {{1, n}}}});
+  using E = std::remove_const_t<decltype(e)>;
+  run::device_statement<E, 1> st(e);
+  st.set_output(0, y);
+  st.each_leaf_type([&]<class... K>(type_list<K...> k) {
+    st.on_tiles<4>([&]<class Walk>(const Walk& walk) {
+      using I = std::uint32_t;
+      using leaves = type_list<typename K::template grid<2, I>...>;
+      using body = run::map_body<program_of<E>, Walk, run::strided_plane<float, 2, I>, typename K::template grid<2, I>...>;
+      gpu::on_stream{}.launch(body{walk, run::device_detail::strided<float, 2, I>(st.plane[0], st.loops.rank), st.leaves(k, leaves{})}, walk.items());
+    });
+  });
+}
 // The negative control: the same mathematics one element at a time. It must fail the checks.
 template <int = 0> __global__ void scalar_control(float* y, const float* x, const float* z, index_t n) {
   const index_t i = static_cast<index_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -60,5 +75,6 @@ void all(float* y, double* w, index_t n) {
   outside(w, w, w, w, n);
   wave(y, y, y, n);
   wave(w, w, w, n);
+  turned(y, y, y, n);
   scalar_control<><<<1, 1>>>(y, y, y, n);
 }

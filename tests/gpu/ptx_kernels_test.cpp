@@ -29,9 +29,13 @@ TEST_CASE("sin and cos and the derivatives of both reduce an angle once: the ele
   CHECK(waves.count(R"(cvt\.rn\.f64\.s64)") == 4 + 1);  // of large floats; small ones the compiler joins by itself
   CHECK(waves.count(R"(cvt\.rni\.s32\.f64)") == 2 + 1);
 }
+TEST_CASE("tiles: a plane has one set of loads for words that lie either way, so that all are on their way together") {
+  const ptx tiles = ptx(PTX_FILE).kernels({"map_body", "tile_walk"});
+  CHECK(is_fused(tiles, 2 * 4, 2 * 4));
+}
 TEST_CASE("a statement is one entry; beside ours there are only the probe's and the control's") {
   const ptx all(PTX_FILE);
-  CHECK(all.entries() == 10);
+  CHECK(all.entries() == 11);
   CHECK(all.kernels({"nothing"}).entries() == 1);
 }
 TEST_CASE("negative control: a scalar kernel fails the same check") {

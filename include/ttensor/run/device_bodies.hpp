@@ -20,7 +20,7 @@ template <class Prog, class Walk, class Out, class... L> struct map_body {
       if constexpr (Walk::tiles && M > 1) {
         const auto tiles = load_tiles<M, 1>(walk, leaves, p);
         tile<V> y;
-        TTENSOR_DEVICE_UNROLL for (int i = 0; i < M; ++i) y.row[i] = convert_value<V>(S::run(row_of_tiles(tiles, i)));
+        TTENSOR_DEVICE_UNROLL for (int i = 0; i < M; ++i) y.row[i] = convert_value<V>(S::run(row_of_tiles<1>(walk, tiles, i)));
         store_tile(y, out, p, tile_access(walk, 0), false);
       } else {
         store_word(convert_value<V>(S::run(load_leaves<M>(leaves, p))), out.where(p));
@@ -90,12 +90,13 @@ struct back_body<Prog, Active, Walk, Ct, type_list<T...>, L...> {
         constexpr int slots = static_cast<int>(sizeof...(L));
         const auto tiles = load_tiles<M, slots + 1>(walk, leaves, p);
         tile<C> seed;
-        if (ct.plane.ptr) seed = load_tile<M>(ct.plane, p, tile_access(walk, slots));
+        const tile_access of_seed(walk, slots);
+        if (ct.plane.ptr) seed = load_tile<M>(ct.plane, p, of_seed);
         else
           for (C& c : seed.row) c = ct.template load<M>(p);
         bundle<tile<lanes_t<typename L::elem, M>>...> adjoints;
         TTENSOR_DEVICE_UNROLL for (int i = 0; i < M; ++i) {
-          const auto a = S::template reverse<Active, C>(row_of_tiles(tiles, i), seed.row[i]);
+          const auto a = S::template reverse<Active, C>(row_of_tiles<slots + 1>(walk, tiles, i), row_of_words(seed, i, of_seed));
           each_active([&]<int I>(width<I>) {
             if constexpr (device_detail::is_sum<at_t<I, type_list<T...>>>) device_detail::deliver(at<I>(targets), at<I>(kept), at<device_detail::load_number<S, I>>(a), p);
             else at<I>(adjoints).row[i] = joined<I, M, S>(a);

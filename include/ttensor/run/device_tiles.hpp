@@ -41,18 +41,26 @@ struct tile_access {
   bool turned, words;
   template <class Walk> TTENSOR_HD TTENSOR_INLINE tile_access(const Walk& w, int plane) : turned(w.turned >> plane & 1u), words(w.words >> plane & 1u) {}
 };
+/// Row i of a tile as it came from memory: of words along its rows, or along its columns where it is turned.
+template <class V> TTENSOR_HD TTENSOR_INLINE V row_of_words(const tile<V>& t, int i, tile_access how) {
+  constexpr int N = V::size;
+  V r;
+  TTENSOR_LANES(j) r.v[j] = how.turned ? t.row[j].v[i] : t.row[i].v[j];
+  return r;
+}
+/// Nothing here waits for what it reads, so that the words of all tiles are on their way together; they are turned where they are used.
 template <int N, class P, int R, class I> TTENSOR_HD TTENSOR_INLINE auto load_tile(const P& plane, place<R, I> p, tile_access how) {
-  using V = lanes_t<std::remove_const_t<typename P::elem>, N>;
+  using E = typename P::elem;
+  using V = lanes_t<std::remove_const_t<E>, N>;
+  using T = typename V::value_type;
   tile<V> t;
-  if (how.turned) {
-    TTENSOR_LANES(j) {
-      const V down = load_word<V>(static_cast<const typename P::elem*>(plane.where(p)));
-      TTENSOR_DEVICE_UNROLL for (int i = 0; i < N; ++i) t.row[i].v[j] = down.v[i];
-      ++p.at[R - 1];
-    }
+  if (how.turned || (how.words && plane.steps())) {
+    const E* from = plane.where(p);
+    const auto step = static_cast<std::make_signed_t<I>>(plane.stride[how.turned ? R - 1 : R - 2]);
+    TTENSOR_LANES(i) t.row[i] = load_word<V>(from + i * step);
   } else {
     TTENSOR_LANES(i) {
-      if (how.words) t.row[i] = load_plane<N>(plane, p);
+      if (how.words) t.row[i] = V(simd::lane_cast<T>(*plane.where(p)));
       else {
         auto q = p;
         TTENSOR_DEVICE_UNROLL for (int j = 0; j < N; ++j) t.row[i].v[j] = load_plane<1>(plane, q).v[0], ++q.at[R - 1];
@@ -102,8 +110,10 @@ template <int N, int First, class Walk, class... L, class At> TTENSOR_HD TTENSOR
     return bundle<tile<lanes_t<typename L::elem, N>>...>{{{one(at<I>(leaves), First + I)}...}};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
 }
-template <class... V> TTENSOR_HD TTENSOR_INLINE auto row_of_tiles(const bundle<tile<V>...>& tiles, int i) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) { return row_of<V...>{{at<I>(tiles).row[i]...}}; }(std::make_integer_sequence<int, static_cast<int>(sizeof...(V))>{});
+template <int First, class Walk, class... V> TTENSOR_HD TTENSOR_INLINE auto row_of_tiles(const Walk& walk, const bundle<tile<V>...>& tiles, int i) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return row_of<V...>{{row_of_words(at<I>(tiles), i, tile_access(walk, First + I))...}};
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(V))>{});
 }
 
 }  // namespace run
