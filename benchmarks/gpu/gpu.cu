@@ -168,6 +168,23 @@ int main(int argc, char** argv) {
   };
   row("backward, two gradients (x, z, ct -> gx, gz)", five, [&] { backward(e, ct, wrt(x, gx), wrt(z, gz)); }, back_error, 2e-6);
 
+  {  // what it costs that an array stands several times: each time it is a leaf, and is read, of its own
+    auto error = [&] {
+      std::vector<float> h(count, 0.0f);
+      gx.copy_to(h.data());
+      double worst = 0;
+      for (index_t i = 0; i < n; i += 97) worst = larger(worst, h[std::size_t(i)] - (2 * double(hx[std::size_t(i)]) + std::exp(double(hx[std::size_t(i)]))));
+      gpu::check(cudaMemset(gx.data(), 0xff, std::size_t(n) * 4), "clear");
+      return worst;
+    };
+    const auto sum = [](const auto& a) { return apply<add_op>(apply<mul_op>(a, a), apply<exp_op>(a)); };
+    const auto several = sum(x.as_leaf());
+    const auto body = sum(let_arg<0, 0, float, 1>{x.shape()});
+    const let_node<0, std::remove_const_t<decltype(body)>, device_leaf<float, 1>> once{make_bundle(x.as_leaf()), body};
+    row("gradient of sum(x*x + exp(x)), x three leaves", two, [&] { backward(several, wrt(x, gx)); }, error, 2e-6);
+    row("gradient of sum(x*x + exp(x)), x one leaf", two, [&] { backward(once, wrt(x, gx)); }, error, 2e-6);
+  }
+
   double want = 0;
   for (std::size_t i = 0; i < hx.size(); ++i) want += double(hx[i] - hz[i]) * double(hx[i] - hz[i]);
   const auto d = apply<sub_op>(x.as_leaf(), z.as_leaf());
@@ -231,22 +248,26 @@ int main(int argc, char** argv) {
     row((of + "transposed + 1").c_str(), 2 * plane, [&] { assign(t, apply<add_op>(turned, 1.0f)); }, [&] { return error_of([&](index_t i, index_t j) { return hx[std::size_t(j * side + i)] + 1.0f; }); }, 0);
     device_array<float, 2> gw(side, side), gt(side, side);
     const auto product = apply<mul_op>(apply<mul_op>(straight, turned), turned);  // d/dw = x^2, d/dx = 2 w x
-    row((of + "two gradients of sum(w * transpose(x)^2)").c_str(), 4 * plane,
-        [&] { run::device_backward(gpu::on_stream{}, product, static_cast<const float*>(nullptr), run::into_gradient<float>{pz, gw.data(), side * side}, run::into_gradient<float>{px, gt.data(), side * side}); },
-        [&] {
-          double worst = 0;
-          for (bool of_x : {true, false}) {
-            device_array<float, 2>& g = of_x ? gt : gw;
-            g.copy_to(ht.data());
-            for (index_t i = 0; i < side; i += 7)
-              for (index_t j = 0; j < side; j += 3) {
-                const double v = hx[std::size_t(j * side + i)];
-                worst = larger(worst, of_x ? ht[std::size_t(j * side + i)] - 2 * hz[std::size_t(i * side + j)] * v : ht[std::size_t(i * side + j)] - v * v);
-              }
-            gpu::check(cudaMemset(g.data(), 0xff, std::size_t(plane)), "clear");
+    const let_arg<0, 0, float, 2> arg{turned.shape()};
+    const auto body = apply<mul_op>(apply<mul_op>(straight, arg), arg);
+    const let_node<0, std::remove_const_t<decltype(body)>, device_leaf<float, 2>> once{make_bundle(turned), body};
+    auto gradients_of = [&](const auto& e) { run::device_backward(gpu::on_stream{}, e, static_cast<const float*>(nullptr), run::into_gradient<float>{pz, gw.data(), side * side}, run::into_gradient<float>{px, gt.data(), side * side}); };
+    auto gradient_error = [&] {
+      double worst = 0;
+      for (bool of_x : {true, false}) {
+        device_array<float, 2>& g = of_x ? gt : gw;
+        g.copy_to(ht.data());
+        for (index_t i = 0; i < side; i += 7)
+          for (index_t j = 0; j < side; j += 3) {
+            const double v = hx[std::size_t(j * side + i)];
+            worst = larger(worst, of_x ? ht[std::size_t(j * side + i)] - 2 * hz[std::size_t(i * side + j)] * v : ht[std::size_t(i * side + j)] - v * v);
           }
-          return worst;
-        }, 5e-7);
+        gpu::check(cudaMemset(g.data(), 0xff, std::size_t(plane)), "clear");
+      }
+      return worst;
+    };
+    row((of + "two gradients of sum(w * transpose(x)^2)").c_str(), 4 * plane, [&] { gradients_of(product); }, gradient_error, 5e-7);
+    row((of + "the same, x one leaf").c_str(), 4 * plane, [&] { gradients_of(once); }, gradient_error, 5e-7);
     row((of + "gradient of sum(matrix * row) for row").c_str(), plane, [&] { run::device_backward(gpu::on_stream{}, apply<mul_op>(device_leaf<float, 2>{px, straight.map}, line), static_cast<const float*>(nullptr), run::into_gradient<float>{pz, gw.data(), side}); },
         [&] {
           std::vector<float> got(std::size_t(side) * std::size_t(side));
@@ -281,6 +302,19 @@ int main(int argc, char** argv) {
       return worst;
     };
     row("D2: gradient of sum(exp(-x*x)*sin(x)), 1e8 double", 16.0 * double(m), [&] { backward(d2, wrt(v, gv)); }, error, 1e-14);
+  }
+  {
+    const let_arg<0, 0, float, 1> arg{x.shape()};
+    const auto body = apply<mul_op>(apply<sin_op>(arg), apply<cos_op>(arg));
+    const let_node<0, std::remove_const_t<decltype(body)>, device_leaf<float, 1>> wave{make_bundle(x.as_leaf()), body};
+    auto error = [&] {
+      std::vector<float> h(count, 0.0f);
+      gx.copy_to(h.data());
+      double worst = 0;
+      for (index_t i = 0; i < n; i += 97) worst = larger(worst, h[std::size_t(i)] - std::cos(2 * double(hx[std::size_t(i)])));
+      return worst;
+    };
+    row("gradient of sum(sin(x) * cos(x))", two, [&] { backward(wave, wrt(x, gx)); }, error, 5e-7);
   }
   const device_leaf<float, 1> few{px, layout_map<1>::row_major({{1024}})};
   device_array<float, 1> small(1024);
