@@ -88,6 +88,7 @@ template <class T, int N> struct known_square {
 /// a * a in two operators, each the other's beside a constant: what is known of an operand serves both, and their derivatives.
 template <int Scale> struct counted_square_op : real_elementwise<1> {
   static constexpr const char* name = "counted_square";
+  static constexpr unsigned reads(int) { return 1u; }
   template <class T, int N> using device_operand = known_square<T, N>;
   template <class A> static constexpr auto primal(const A& a) {
     if constexpr (requires { a.slope; }) return a.value + a.value * decltype(a.value)(Scale - 1);
@@ -157,6 +158,7 @@ TEST_CASE("what is known of an operand is computed once, and only where it is wa
   const let_arg<0, 0, float, 1> a{{{n}}};
   const auto of_x = [&](const auto& body) { return let_node<0, std::remove_cvref_t<decltype(body)>, device_leaf<float, 1>>{make_bundle(x.vec()), body}; };
   const auto one = of_x(apply<counted_square_op<1>>(a));
+  const auto read = of_x(apply<mul_op>(apply<counted_square_op<1>>(a), a));  // its derivative reads the square
   const auto two = of_x(apply<add_op>(apply<counted_square_op<1>>(a), apply<counted_square_op<3>>(a)));
   const auto made = [](auto f) {
     squares_made = 0;
@@ -173,8 +175,10 @@ TEST_CASE("what is known of an operand is computed once, and only where it is wa
   right(y, 1, square);
   CHECK(made([&] { run::device_map(loop{7}, y.get(), two); }) == n);
   right(y, 4, square);
-  CHECK(made([&] { run::device_backward(loop{7}, one, static_cast<const float*>(nullptr), x.into(g.get())); }) == n);
+  CHECK(made([&] { run::device_backward(loop{7}, one, static_cast<const float*>(nullptr), x.into(g.get())); }) == 0);
   right(g, 1, slope);
+  CHECK(made([&] { run::device_backward(loop{7}, read, static_cast<const float*>(nullptr), x.into(g.get())); }) == n);
+  right(g, 3, square);
   CHECK(made([&] { run::device_backward(loop{7}, two, static_cast<const float*>(nullptr), x.into(g.get())); }) == n);
   right(g, 4, slope);
   CHECK(made([&] { run::device_sum(loop{7}, y.get(), two); }) == n);

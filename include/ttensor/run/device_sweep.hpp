@@ -26,9 +26,10 @@ struct informed_sweep<program<Root, Ins...>, type_list<L...>> : sweep<program<Ro
 
   template <int I, class In = at_t<I, typename base::instructions>> struct asked { using type = void; };
   template <int I, class Op, int J> struct asked<I, ins<Op, J>> : device_detail::known_operand<ins<Op, J>, typename base::template value_t<J>> {};
-  /// Of every instruction the first that asks for the same of the same operand, where that is wanted more than once: by another instruction or by
-  /// the derivative. It keeps what is known for all of them. Else -1.
+  /// Of every instruction the first that asks for the same of the same operand, where that is wanted more than once: as values that are read, or for
+  /// derivatives. It keeps what is known for all of them. Else -1: one function alone is cheaper. Active 0: no derivatives, all values.
   template <std::uint64_t Active> static constexpr array<int, M> keeper = []<int... I>(std::integer_sequence<int, I...>) {
+    constexpr auto& facts = base::template known<Active>;
     const bool asks[] = {!std::is_void_v<typename asked<I>::type>...};
     const int family[] = {lowering::first_like<typename asked<I>::type, typename asked<I>::type...>()...};
     array<int, M> k{{(static_cast<void>(I), -1)...}};
@@ -37,7 +38,7 @@ struct informed_sweep<program<Root, Ins...>, type_list<L...>> : sweep<program<Ro
       for (int j = 0; j < M; ++j)
         if (asks[i] && asks[j] && family[i] == family[j] && base::facts_of[i].operand[0] == base::facts_of[j].operand[0]) {
           if (first < 0) first = j;
-          wanted += 1 + base::template known<Active>.at[j].active;
+          wanted += (Active == 0 || facts.at[j].needed) + facts.at[j].active;
         }
       if (wanted > 1) k.v[i] = first;
     }
