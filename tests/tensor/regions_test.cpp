@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <ttensor/all.hpp>
+#include <complex>
+#include <cstdint>
 #include <vector>
 
 namespace tt = ttensor;
@@ -217,4 +219,45 @@ TEST_CASE("a new tensor takes one block and one loop") {
   CHECK(a(3) == kept(3) * 2 + w(3));
   CHECK_THROWS_AS(a = x + numbered(4), tt::shape_error);
   CHECK(a(3) == kept(3) * 2 + w(3));
+}
+TEST_CASE_TEMPLATE("fewer elements than a pack, of exactly so much memory", T, std::int8_t, int, tt::half, float, double, std::complex<double>) {
+  for (index_t n = 1; n <= 17; ++n) {
+    CAPTURE(n);
+    std::vector<T> p(static_cast<std::size_t>(n)), q(static_cast<std::size_t>(n)), r(static_cast<std::size_t>(n), T(1));
+    for (index_t i = 0; i < n; ++i) p[static_cast<std::size_t>(i)] = T(static_cast<float>(i + 1)), q[static_cast<std::size_t>(i)] = T(static_cast<float>(2 + i % 3));
+    const auto a = tt::view(p.data(), {n}), b = tt::view(q.data(), {n});
+    auto to = tt::view(r.data(), {n});
+    const tt::tensor<T, 1> x = a, y = b;  // whole tensors, which have room behind them
+    const auto same = [&](const tt::tensor<T, 1>& want) {
+      index_t wrong = 0;
+      for (index_t i = 0; i < n; ++i) wrong += !(r[static_cast<std::size_t>(i)] == want.data()[i]);
+      CHECK(wrong == 0);
+    };
+    to = a + b;
+    same(x + y);
+    to = to * b - a;
+    same((x + y) * y - x);
+    to = a / b;
+    same(x / y);
+    to = where(a == b, b, a * b);
+    same(where(x == y, y, x * y));
+    tt::tensor<T, 1> z = x;
+    z = z / y + x;
+    to = a / b + a;
+    same(z);
+    CHECK(sum(a * b) == sum(x * y));
+    CHECK(sum(a / b) == sum(x / y));
+    if constexpr (!tt::is_complex_v<T>) {
+      CHECK(max(a - b) == max(x - y));
+      CHECK(tt::all(a / b == x / y));
+    }
+    if constexpr (tt::is_floating_v<T>) {
+      to = exp(b) * a;
+      same(exp(y) * x);
+      CHECK(sum(sin(a)) == sum(sin(x)));
+    }
+    double by_hand = 0;
+    for (index_t i = 0; i < n; ++i) by_hand += double(2 + i % 3);
+    if constexpr (!tt::is_complex_v<T>) CHECK(static_cast<double>(static_cast<float>(sum(b))) == by_hand);
+  }
 }

@@ -142,7 +142,7 @@ template <int N, class... L> struct leaf_set {
   /// Table: the plane_table of the output and these leaves. Place: a cursor or an address.
   template <class Table, class Prog, class Place> TTENSOR_INLINE static uniforms load_uniforms(const Place* c) {
     uniforms u;
-    if constexpr (!TTENSOR_HAS_REGISTERS) u = {};  // GCC 12 warns of entries that nobody reads
+    if constexpr (!TTENSOR_HAS_REGISTERS || N == 1) u = {};  // GCC 12 warns of entries that nobody reads
     uniforms_of<Table>(u, c, list_of<chosen<Prog, true>>{});
     return u;
   }

@@ -14,6 +14,7 @@ struct statement_type {
   const expr::shape_step* steps;  // for the text of an error; null when the leaves do not show the shape
   const statement_type* merged;   // of a whole statement: with the kernel for the case that operand k is operand same[k] for all k; or null
   const int* same;
+  bool pads = false;              // fewer elements than a pack may be computed as one: the operands end with their blocks
 };
 
 /// Whether launch_flat does more than call the kernel, for n elements of so many bytes in all planes.
@@ -21,6 +22,8 @@ inline bool takes_pieces(index_t n, index_t bytes, int cost) { return n * bytes 
 /// n > 0 elements; operands with step 0 are one element each. The kernel is given rows of at least `lanes` adjacent elements, one at a time, and the number of
 /// those that are as long as this one; it ignores `down`.
 void launch_flat(const statement_type& type, const cursor* c, index_t n);
+/// Fewer adjacent elements than a pack, by a kernel that knows rows of any length. `sums`: the first plane is where it adds what it sums.
+void run_few(const statement_type& type, char* const* at, index_t n, bool sums);
 
 #if defined(TTENSOR_BODY)
 /// `length` elements: n from `from` on, the last of them again and again.
@@ -69,10 +72,10 @@ TTENSOR_NOINLINE inline void run_staged(const statement_type& t, const cursor* c
   for (int k = 0; few && k < t.outs; ++k) __builtin_memcpy(c[k].ptr, own[k].ptr, static_cast<std::size_t>(n * t.facts[k].bytes));
 }
 TTENSOR_NOINLINE inline void run_part(const statement_type& t, const cursor* c, index_t n) {
-  bool staged = n < t.lanes;
+  bool staged = n < t.lanes && !t.pads;
   for (int k = 0; k < t.planes; ++k) staged = staged || (c[k].step == 0 && !t.facts[k].uniform);
   if (TTENSOR_UNLIKELY(staged)) run_staged(t, c, n);
-  else run_to_and_fro(t.kernel, c, t.planes, t.lanes, n);
+  else run_to_and_fro(t.kernel, c, t.planes, t.lanes, n < t.lanes ? t.lanes : n);
 }
 TTENSOR_BODY void launch_flat(const statement_type& t, const cursor* c, index_t n) {
   const int team = threads_for(n * t.cost);
@@ -84,6 +87,11 @@ TTENSOR_BODY void launch_flat(const statement_type& t, const cursor* c, index_t 
       run_part(t, own, last - first);
     });
   });
+}
+TTENSOR_BODY void run_few(const statement_type& t, char* const* at, index_t n, bool sums) {
+  cursor c[max_planes];
+  for (int k = 0; k < t.planes; ++k) c[k] = {at[k], t.facts[k].uniform || (sums && k == 0) ? 0 : index_t(t.lanes) * t.facts[k].bytes};
+  t.kernel(c, n, nullptr, 1);
 }
 #endif
 

@@ -9,8 +9,6 @@ namespace run {
 namespace map_detail {
 /// Operators worth skipping when their operands do not change along a row: divisions and functions.
 template <class Op> inline constexpr bool is_costly = is_function_v<Op> || std::is_same_v<Op, div_op>;
-template <class Prog> inline constexpr bool calls_functions = true;
-template <int Root, class... Ins> inline constexpr bool calls_functions<program<Root, Ins...>> = (is_function_v<operator_of_t<Ins>> || ...);
 }  // namespace map_detail
 
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel. Rows: the statement has
@@ -77,6 +75,9 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       loop::template flat<unroll>(p, n, computed{u}, computed_apart{u}, stored{});
     }
     TTENSOR_INLINE static void run(char* const* at, index_t n) { run(at[K]..., n); }
+    /// The same of fewer than N elements of which nothing may be read behind the last: one by one.
+    TTENSOR_INLINE static void run_few(char* const* at, index_t n) { few_at(at[K]..., n); }
+    TTENSOR_NOINLINE static void few_at(plane_address<K>... at, index_t n) { few(loop::at_addresses(int_list<K...>{}, at...), n, nullptr, 1); }
     static void one_of(const cursor* c, index_t n, [[maybe_unused]] index_t rows) {
       if constexpr (can_stream)
         if (TTENSOR_UNLIKELY(n >= 256 && n * rows >= stream_from) && streams(c[K].ptr...)) return streamed(c[K].ptr..., n);
@@ -115,7 +116,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if constexpr (unroll > 0)
       if (TTENSOR_LIKELY((takes_few || n >= N) && loop::contiguous(c))) return row::rows(c, n, down, rows);
-    if constexpr (unroll == 0 && !map_detail::calls_functions<Prog>)  // long, of arithmetic: half of its time is addresses
+    if constexpr (unroll == 0 && !calls_functions<Prog>)  // long, of arithmetic: half of its time is addresses
       if (TTENSOR_LIKELY(n >= N && loop::contiguous(c))) return adjacent_rows(c, n, down, rows);
     general(c, n, down, rows);
   }

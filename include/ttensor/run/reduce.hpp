@@ -94,6 +94,8 @@ template <class Prog, int Chains, class Red, bool Columns, class Out, class... L
       return one_block<true>(u, p, nullptr, n, false);
     }
     template <class Place> TTENSOR_INLINE static total run(const Place* at, index_t n) { return run(address(at[K])..., n); }
+    TTENSOR_INLINE static total run_few(char* const* at, index_t n) { return few_at(at[K]..., n); }
+    TTENSOR_NOINLINE static total few_at(plane_address<K>... at, index_t n) { return of_few(loop::at_addresses(int_list<K...>{}, at...), n); }
   };
   struct row : contiguous_run<typename planes_read<Prog, table, leaves::count, false>::type> {};
   /// The reduction of one run as a number.

@@ -99,10 +99,12 @@ template <class S, int R, class E> struct adjacent_statement {
     return n;
   }();
   TTENSOR_INLINE static bool fits(const operands& o, index_t n) {
-    return TTENSOR_LIKELY(o.misfits == 0) && TTENSOR_LIKELY(n >= (kernel::takes_few ? 1 : kernel::N)) && TTENSOR_LIKELY(!run::takes_pieces(n, bytes, kernel::cost));
+    return TTENSOR_LIKELY(o.misfits == 0) && TTENSOR_LIKELY(n > 0) && TTENSOR_LIKELY(!run::takes_pieces(n, bytes, kernel::cost));
   }
   TTENSOR_INLINE static void launch(const operands& o, index_t n) {
-    kernel::row::run(o.at, n);
+    if (TTENSOR_LIKELY(kernel::takes_few || n >= kernel::N)) kernel::row::run(o.at, n);
+    else if constexpr (kernel::single::cheap) kernel::row::run_few(o.at, n);
+    else run::run_few(statement<S, E, R>::constants, o.at, n, false);
     ++counts.loops;
   }
 };

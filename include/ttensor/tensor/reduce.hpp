@@ -125,10 +125,17 @@ template <class Red, class S, class W, class E> struct total_of {
   }
   /// The same of adjacent elements, of which nothing is read behind the last.
   TTENSOR_INLINE static bool run_adjacent(W& value, const E& e) {
-    const adjacent_operands<R, leaves_of_t<E>> o(e, nullptr);
+    adjacent_operands<R, leaves_of_t<E>> o(e, nullptr);
     const index_t n = o.size();
-    if (TTENSOR_UNLIKELY(o.misfits != 0) || n < kernel::N || n > kernel::block) return false;
-    value = kernel::reduced(kernel::row::run(o.at, n));
+    if (TTENSOR_UNLIKELY(o.misfits != 0) || n == 0 || n > kernel::block) return false;
+    if (TTENSOR_LIKELY(n >= kernel::N)) {
+      value = kernel::reduced(kernel::row::run(o.at, n));
+    } else if constexpr (kernel::single::cheap && kernel::one_pack) {
+      value = kernel::reduced(kernel::row::run_few(o.at, n));
+    } else {
+      o.at[0] = reinterpret_cast<char*>(&value);
+      run::run_few(types::constants, o.at, n, true);
+    }
     return true;
   }
   TTENSOR_NOINLINE static W planned(const E e) {  // a copy: the expression may live in registers

@@ -156,7 +156,7 @@ template <class S, class E> struct whole_statement {
   }();
   using merged_loop = typename types::template with<leaves_of_t<E>>::template loop<typename names::program>;
   template <class Loop> static constexpr run::statement_type of(const run::statement_type* merged) {
-    return {R == 1 ? Loop::adjacent : Loop::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged, same.v};
+    return {R == 1 ? Loop::adjacent : Loop::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged, same.v, R == 1 && Loop::pads};
   }
   static constexpr run::statement_type merged_constants = of<std::conditional_t<names::exists, merged_loop, kernel>>(nullptr),
                                        constants = of<kernel>(names::exists ? &merged_constants : nullptr);
@@ -188,7 +188,7 @@ template <class S, class E> struct whole_statement {
       o.word[0] = reinterpret_cast<mem::hold>(out.block());
       ++counts.loops;
       if constexpr (names::exists)
-        if (TTENSOR_LIKELY(eval_detail::names_agree<names>(o.word))) {
+        if (TTENSOR_LIKELY(eval_detail::names_agree<names>(o.word)) && !(steps_singly && TTENSOR_UNLIKELY(n < kernel::N))) {
           o.template call<typename merged_loop::row>(numbers, n);
           if constexpr (uses_up) {
             drop_merged(o, distinct{});
@@ -196,7 +196,8 @@ template <class S, class E> struct whole_statement {
           }
           return;
         }
-      o.template call<typename kernel::row>(numbers, n);
+      if (steps_singly && TTENSOR_UNLIKELY(n < kernel::N)) o.template call<single>(numbers, n);
+      else o.template call<typename kernel::row>(numbers, n);
       if constexpr (uses_up) {
         drop_each(o, array_planes{});
         e.live = false;
@@ -204,14 +205,20 @@ template <class S, class E> struct whole_statement {
     }
 
    private:
+    static constexpr bool steps_singly = !kernel::pads && !kernel::takes_few && kernel::single::cheap;  // fewer elements than a pack
+    struct single {
+      TTENSOR_INLINE static void run(char* const* at, index_t n) {
+        if constexpr (steps_singly) kernel::row::run_few(at, n);
+      }
+    };
     /// How many that call computes; 0: something does not fit.
     TTENSOR_INLINE static index_t elements(const store<S>& out, const dims<R>& extent, const operands& o) {
       if (TTENSOR_UNLIKELY((o.differs | o.difference(extent)) != 0)) return 0;
       if (TTENSOR_UNLIKELY(!out.alone()) && !may_write(out, o, array_planes{})) return 0;
       index_t n = shape::size(extent);
       if (n < kernel::N) {
-        if (!(kernel::pads || kernel::takes_few) || n == 0) return 0;
-        if constexpr (!kernel::takes_few) n = kernel::N;
+        if (!(kernel::pads || kernel::takes_few || steps_singly) || n == 0) return 0;
+        if constexpr (kernel::pads && !kernel::takes_few) n = kernel::N;
       }
       return TTENSOR_UNLIKELY(run::takes_pieces(n, bytes, kernel::cost)) ? 0 : n;
     }
