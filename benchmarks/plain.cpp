@@ -225,9 +225,12 @@ void long_statements() {
   };
   row("Q27 28 operators/double/10000", vec(n), [=](vec& o) { o = formula(a, b, c); }, by_hand);
   row("Q27 28 operators/double (100, 100)/10000", mat(100, 100), [f = reshape(a, 100, 100), g = reshape(b, 100, 100), h = reshape(c, 100, 100)](mat& o) { o = formula(f, g, h); }, by_hand);
-  row("Q28 a * s of one element/double/10000", vec(n), [=](vec& o) { o = a * s; }, [=, k = keep](double* o) {
-    for (index_t i = 0; i < n; ++i) o[i] = x[i] * 0.5;
-  });
+  for (const index_t m : {index_t(100), index_t(1000), n}) {
+    const vec head = a(tt::range(0, m));
+    row("Q28 a * s of one element/double/" + std::to_string(m), vec(m), [=](vec& o) { o = head * s; }, [=, k = keep](double* o) {
+      for (index_t i = 0; i < m; ++i) o[i] = x[i] * 0.5;
+    });
+  }
 }
 }  // namespace
 

@@ -1,5 +1,6 @@
 // Compiled with a user's flags and all warnings as errors, for the instruction set that every x86-64 processor has: optimised loops warn of
 // what headers that compile alone do not show.
+#include <iostream>
 #include <ttensor/all.hpp>
 
 namespace tt = ttensor;
@@ -19,3 +20,5 @@ auto parts_gradient(const numbers& z) { return tt::grad([](const auto& w) { retu
 auto curvature(const tt::tensor<double, 1>& x) { return tt::hvp([](const auto& y) { return sum(y + sin(y)); }, x, x); }  // an internal error of g++ 12 once
 auto curvatures(const matrix& x) { return tt::vmap(tt::hessian([](const auto& y) { return sum(0.5 * sin(y) + y * cos(y)); }))(x); }
 auto powers(const matrix& x, const tt::tensor<float, 2>& y) { return std::pair(tt::eval(pow(x, x)), tt::eval(pow(y, 1.5f))); }  // kernels whose functions g++ -Og must inline
+void print(const matrix& x, const tt::tensor<float, 1>& y) { std::cout << x << y(0) << tt::eval(y * 2.0f) << x.shape(); }  // -O3: strings of g++ 12
+auto counted(tt::index_t n) { return tt::arange<double>(n) + tt::arange<double>(1, n + 1); }

@@ -264,7 +264,7 @@ struct pack {
     return a;
   }
   friend TTENSOR_INLINE pack operator%(pack a, pack b) {
-    if constexpr (small && divides_in_floats<T, N>) return vectors([](auto r, auto y) { return r & (decltype(r))(y != 0); }, a - whole_quotient(a, b) * b, b);
+    if constexpr (small && divides_in_floats<T, N>) return vectors([](auto rest, auto y) { return rest & (decltype(rest))(y != 0); }, a - whole_quotient(a, b) * b, b);
     else if constexpr (divides_in_floats<T, N>) return select(b == pack(T(0)), b, a - whole_quotient(a, b) * b);
     else if constexpr (registers) { for (int i = 0; i < N; ++i) a.r[i / width][i % width] = simd::mod<T>(a[i], b[i]); }
     else { TTENSOR_EACH(i) a.r[i] = simd::mod<T>(a.r[i], b.r[i]); }

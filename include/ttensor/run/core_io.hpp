@@ -109,7 +109,7 @@ template <class Prog, class Table, int Leaves, bool Results> struct planes_read 
     int k = Table::first(1);
     for (int result = 0; result < k && Results; ++result) s.add(result);
     for (int i = 0; i < Leaves; ++i)
-      for (const int end = Table::first(i + 2); k < end; ++k)
+      for (const int next = Table::first(i + 2); k < next; ++k)
         if (uses.v[i].load >= 0 || facts[k].uniform) s.add(k);
     return s;
   }();

@@ -13,7 +13,7 @@ struct statement_type {
   int planes, outs, lanes, cost;
   const expr::shape_step* steps;  // for the text of an error; null when the leaves do not show the shape
   const statement_type* merged;   // of a whole statement: with the kernel for the case that operand k is operand same[k] for all k; or null
-  const int* same;
+  const int* same;                // of such a kernel and of the one that may run in its place, else null
   bool pads = false;              // fewer elements than a pack may be computed as one: the operands end with their blocks
 };
 
@@ -26,50 +26,42 @@ void launch_flat(const statement_type& type, const cursor* c, index_t n);
 void run_few(const statement_type& type, char* const* at, index_t n, bool sums);
 
 #if defined(TTENSOR_BODY)
-/// `length` elements: n from `from` on, the last of them again and again.
-TTENSOR_NOINLINE inline void spread(char* to, const char* from, int bytes, index_t n, index_t length) {
-  const index_t few = n > 1 || length < 16 ? length : 16;
-  const char* const last = from + (n - 1) * bytes;
-  if (bytes == 8) {
-    std::uint64_t x;
-    __builtin_memcpy(&x, last, 8);
-    for (index_t i = n - 1; i < few; ++i) __builtin_memcpy(to + i * 8, &x, 8);
-    for (index_t i = 0; i < n; ++i) __builtin_memcpy(to + i * 8, from + i * 8, 8);
-  } else {
-    for (index_t i = 0; i < few; ++i) __builtin_memcpy(to + i * bytes, i < n ? from + i * bytes : last, static_cast<std::size_t>(bytes));
-  }
-  const index_t size = length * bytes;
-  for (index_t done = few * bytes; done < size; done *= 2) __builtin_memcpy(to + done, to, static_cast<std::size_t>(done < size - done ? done : size - done));
-}
-/// One thread's part, when an operand is repeated or there are fewer elements than a pack: such operands are copied, as often as the kernel reads them.
+/// One thread's part, when an operand is repeated or there are fewer elements than a pack: such operands are copied, as often as the kernel reads them,
+/// in pieces that stay in the nearest cache.
 TTENSOR_NOINLINE inline void run_staged(const statement_type& t, const cursor* c, index_t n) {
-  const index_t piece = n < (index_t(1) << 20) ? 256 : 4096;  // longer where the result is written past the caches
-  const bool few = n < t.lanes;
-  const index_t length = few ? t.lanes : n < piece + t.lanes ? n : piece + t.lanes;
-  index_t bytes = 0, moved = 0;
-  for (int k = 0; k < t.planes; ++k) bytes += length * t.facts[k].bytes + 63, moved += n / t.lanes * c[k].step;
-  alignas(64) char near[1024];
+  const bool few = n < t.lanes, merged = t.same && !t.merged;
+  bool copied[max_planes];
+  index_t width = 0, planes = 0, moved = 0;  // of an element of the planes that are copied
+  for (int k = 0; k < t.planes; ++k) {
+    copied[k] = !t.facts[k].uniform && (few || c[k].step == 0) && !(merged && t.same[k] != k);
+    moved += n / t.lanes * c[k].step;
+    if (copied[k]) width += t.facts[k].bytes, ++planes;
+  }
+  const index_t piece = width < 128 ? 8192 / width & ~index_t(63) : 64, length = few ? t.lanes : n < piece + t.lanes ? n : piece + t.lanes, bytes = length * width + 128 * planes;
+  alignas(64) char near[10240];
   mem::room room;
   if (bytes > index_t(sizeof near)) room.take(static_cast<std::size_t>(bytes));
   char* to = room.ptr ? room.ptr : near;
   cursor own[max_planes];
   for (int k = 0; k < t.planes; ++k) {
     own[k] = c[k];
-    if (t.facts[k].uniform || (c[k].step != 0 && !few)) continue;
+    if (!copied[k]) continue;
+    const index_t b = t.facts[k].bytes, own_elements = c[k].step != 0 ? n : 1;
     own[k].ptr = to;
-    spread(to, c[k].ptr, t.facts[k].bytes, c[k].step != 0 ? n : 1, length);
-    to += (length * t.facts[k].bytes + 63) & ~index_t(63);
+    io_detail::repeat(to, c[k].ptr + (own_elements - 1) * b, static_cast<int>(b), static_cast<int>(length));
+    io_detail::copy_few(to, c[k].ptr, own_elements * b);
+    to += (length * b + 127) & ~index_t(63);  // repeat writes whole registers
   }
   const bool backwards = direction_here.turn(moved);
   for (index_t left = n, from = 0; left > 0;) {
     const index_t m = left <= length ? left : piece, first = backwards ? left - m : n - left;
     for (int k = 0; k < t.planes; ++k)
       if (own[k].step != 0) own[k].ptr += (first - from) * t.facts[k].bytes;
-    t.kernel(own, few ? t.lanes : m, nullptr, n / piece);
+    t.kernel(own, few ? t.lanes : m, nullptr, few ? 1 : n / piece);
     from = first;
     left -= m;
   }
-  for (int k = 0; few && k < t.outs; ++k) __builtin_memcpy(c[k].ptr, own[k].ptr, static_cast<std::size_t>(n * t.facts[k].bytes));
+  for (int k = 0; few && k < t.outs; ++k) io_detail::copy_few(c[k].ptr, own[k].ptr, n * t.facts[k].bytes);
 }
 TTENSOR_NOINLINE inline void run_part(const statement_type& t, const cursor* c, index_t n) {
   bool staged = n < t.lanes && !t.pads;

@@ -155,6 +155,14 @@ tensor<T, 1> arange(const A& start, const B& stop, const C& step = C(1)) {
 template <class T, bounds::bound B> requires(is_integer_v<T> && !std::is_same_v<B, T>) tensor<T, 1> arange(const B& stop) {
   return arange<T>(T(0), stop, T(1));
 }
+/// Floating numbers between integers, such as extents: arange<double>(n).
+template <std::floating_point T, std::integral N> tensor<T, 1> arange(N stop) { return arange<T>(T(0), static_cast<T>(stop)); }
+template <std::floating_point T, class A, class B, class C = int>
+requires((std::integral<A> || std::integral<B> || std::integral<C>) && (std::integral<A> || std::is_same_v<A, T>) &&
+         (std::integral<B> || std::is_same_v<B, T>) && (std::integral<C> || std::is_same_v<C, T>))
+tensor<T, 1> arange(A start, B stop, C step = C(1)) {
+  return arange<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step));
+}
 namespace factory_detail {
 template <class V> void check_int64(V v) {
   if (std::is_unsigned_v<V> && static_cast<std::uint64_t>(v) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))

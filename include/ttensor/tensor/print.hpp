@@ -32,7 +32,7 @@ template <class O> number_format format_of(const O& o) {
 /// A text of printf's with a point where the C locale of the program has another sign.
 inline std::string with_point(std::string s, const char* sign = std::localeconv()->decimal_point) {
   const std::size_t at = sign[0] == '.' ? std::string::npos : s.find(sign);
-  return at == std::string::npos ? s : s.replace(at, std::strlen(sign), ".");
+  return at == std::string::npos ? s : s.substr(0, at) + '.' + s.substr(at + std::strlen(sign));  // GCC 12 warns of replace (-O3, -Wrestrict)
 }
 template <class T> std::string number_text(T v, const number_format& f) {
   constexpr bool is_long = std::is_same_v<T, long double>;

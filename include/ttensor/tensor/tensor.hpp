@@ -282,7 +282,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   template <class E> requires((expression<E> || array_object<E>) && !std::is_same_v<std::remove_cvref_t<E>, tensor>)
   TTENSOR_INLINE tensor& operator=(E&& e) {
     static_assert(rank_v<E> == R, "ttensor: a tensor is assigned from an expression of the same rank");
-    if constexpr (shape::all_dynamic<Shape>() && is_last_whole_v<S, E>) {  // no function between: each is the statement once more for the compiler
+    if constexpr (shape::all_dynamic<Shape>() && rank_v<E> == R && is_last_whole_v<S, E>) {  // no function between: each is the statement once more for the compiler
       whole_way<S, typename E::tree_type>::assign(store_, extent_, e);
     } else {
       take(tensor_detail::as_elem<S>(static_cast<E&&>(e)));

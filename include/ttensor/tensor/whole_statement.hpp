@@ -156,7 +156,7 @@ template <class S, class E> struct whole_statement {
   }();
   using merged_loop = typename types::template with<leaves_of_t<E>>::template loop<typename names::program>;
   template <class Loop> static constexpr run::statement_type of(const run::statement_type* merged) {
-    return {R == 1 ? Loop::adjacent : Loop::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged, same.v, R == 1 && Loop::pads};
+    return {R == 1 ? Loop::adjacent : Loop::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged, names::exists ? same.v : nullptr, R == 1 && Loop::pads};
   }
   static constexpr run::statement_type merged_constants = of<std::conditional_t<names::exists, merged_loop, kernel>>(nullptr),
                                        constants = of<kernel>(names::exists ? &merged_constants : nullptr);
