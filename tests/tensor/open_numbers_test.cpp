@@ -138,3 +138,44 @@ TEST_CASE("numbers of more than 16 bytes in statements on parts and wholes") {
   CHECK(Z(y(5)) == Z(3, 15));
   CHECK(sum(x(tt::range(0, 3)) * Z(2)) == Z(18));
 }
+
+namespace mine {
+/// A whole number of three bytes: no power of two.
+struct bytes3 {
+  unsigned char b[3] = {0, 0, 0};
+  constexpr bytes3() = default;
+  constexpr bytes3(double d) : b{part(d, 0), part(d, 8), part(d, 16)} {}
+  static constexpr unsigned char part(double d, int shift) { return static_cast<unsigned char>(static_cast<unsigned>(static_cast<int>(d)) >> shift); }
+  explicit operator double() const { return b[0] + 256 * b[1] + 65536 * (b[2] < 128 ? b[2] : b[2] - 256); }
+  friend bytes3 operator+(bytes3 x, bytes3 y) { return {double(x) + double(y)}; }
+  friend bytes3 operator-(bytes3 x) { return {-double(x)}; }
+  friend bytes3 operator-(bytes3 x, bytes3 y) { return {double(x) - double(y)}; }
+  friend bytes3 operator*(bytes3 x, bytes3 y) { return {double(x) * double(y)}; }
+  friend bytes3 operator/(bytes3 x, bytes3 y) { return {double(x) / double(y)}; }
+  friend bool operator==(bytes3 x, bytes3 y) { return double(x) == double(y); }
+  friend bool operator<(bytes3 x, bytes3 y) { return double(x) < double(y); }
+  friend bool operator>(bytes3 x, bytes3 y) { return y < x; }
+};
+}  // namespace mine
+template <> struct ttensor::number_traits<mine::bytes3> : ttensor::basic_number_traits<ttensor::number_kind::floating, 23> {};
+
+TEST_CASE("elements of three bytes, broadcast, transposed and summed") {
+  using T = mine::bytes3;
+  tensor<T, 2> x(3, 5), column(3, 1);
+  tensor<T, 1> v(5), one(1);
+  for (int i = 0; i < 3; ++i) {
+    column(i, 0) = T(70000.0 - 1000 * i);
+    for (int j = 0; j < 5; ++j) x(i, j) = T(300.0 * i - 7 * j), v(j) = T(1000.0 * j);
+  }
+  one(0) = T(-70001.0);
+  const tensor<T, 2> y = x + column, z = transpose(transpose(x) + v(tt::range(0, 3)));
+  const tensor<T, 1> w = v + one, s = sum(x, 0);
+  for (int j = 0; j < 5; ++j) {
+    CHECK(double(T(w(j))) == 1000 * j - 70001);
+    CHECK(double(T(s(j))) == 900 - 21 * j);
+    for (int i = 0; i < 3; ++i) {
+      CHECK(double(T(y(i, j))) == 300 * i - 7 * j + 70000 - 1000 * i);
+      CHECK(double(T(z(i, j))) == 300 * i - 7 * j + 1000 * i);
+    }
+  }
+}
