@@ -184,7 +184,7 @@ TEST_CASE("what is known of an operand is computed once, and only where it is wa
   CHECK(made([&] { run::device_sum(loop{7}, y.get(), two); }) == n);
   CHECK(wrong == 0);
 }
-TEST_CASE_TEMPLATE("gradients through sin and cos: on the host the bits of the two functions", T, float, double, half) {
+TEST_CASE_TEMPLATE("gradients through sin and cos: on the host those of the two functions", T, float, double, half) {
   const index_t n = 1027;
   data<T> x(n), g(n);
   const let_arg<0, 0, T, 1> a{{{n}}};
@@ -198,7 +198,7 @@ TEST_CASE_TEMPLATE("gradients through sin and cos: on the host the bits of the t
     int wrong = 0;
     for (index_t i = 0; i < n; ++i) {
       const auto want = plain::template reverse<1, ones>({{one(compute_t<T>(x[i]))}}, ones(1));
-      wrong += g[i] != static_cast<T>(at<plain::load_of(0)>(want).v[0]);
+      wrong += !near(static_cast<double>(static_cast<compute_t<T>>(g[i])), static_cast<double>(at<plain::load_of(0)>(want).v[0]), std::is_same_v<T, half> ? 2e-3 : std::is_same_v<T, float> ? 2e-6 : 1e-14);  // the compiler may contract either
     }
     CHECK(wrong == 0);
   };

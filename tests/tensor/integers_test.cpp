@@ -79,6 +79,7 @@ TEST_CASE("ranges of integers are computed in integers") {
   CHECK(tt::all(tt::arange<double>(n) == tt::tensor<double, 1>{0, 1, 2}));
   CHECK(tt::all(tt::arange<double>(0.5, n, std::size_t(1)) == tt::tensor<double, 1>{0.5, 1.5, 2.5}));
   CHECK(tt::all(tt::arange<float>(-1, n) == tt::tensor<float, 1>{-1, 0, 1, 2}));
+  CHECK(tt::arange<float>(tt::index_t(16777215), tt::index_t(16777217)).size() == 2);
   const i64 far = i64(1) << 60;
   CHECK(tt::all(tt::arange<i64>(far, far + 3) == vec<i64>{far, far + 1, far + 2}));
   CHECK(tt::all(tt::arange<i64>(INT64_MAX - 1, INT64_MIN, INT64_MIN + 1) == vec<i64>{INT64_MAX - 1, -1}));

@@ -1,6 +1,7 @@
 // Statements of whole arrays along one axis against loops: every length around packs and pieces, operands of one element anywhere, the result among the operands,
 // short and long programs, all element types. A kernel of theirs knows adjacent elements only (run/flat.hpp).
 #include <doctest/doctest.h>
+#include <cfenv>
 #include <complex>
 #include <cstdint>
 #include <vector>
@@ -90,5 +91,23 @@ TEST_CASE("operands that share their elements: a view of one element of the resu
       wrong += y.data()[i] != z * z - l || before.data()[i] != b;
     }
     REQUIRE(wrong == 0);
+  }
+}
+
+TEST_CASE("what stands behind few elements does not wander off to infinity") {
+  for (index_t n = 1; n <= 17; ++n) {
+    CAPTURE(n);
+    tt::tensor<double, 1> x(n), y(n);
+    for (index_t i = 0; i < n; ++i) x.data()[i] = -1, y.data()[i] = -1;
+    const tt::tensor<double, 1> two = {2.0};
+    std::feclearexcept(FE_ALL_EXCEPT);
+    for (int i = 0; i < 1100; ++i) {
+      x = x * 2.0 + 1.0;
+      y = tt::tensor<double, 1>(y * two + y * x);
+      y = x * x * y;
+    }
+    CHECK(std::fetestexcept(FE_OVERFLOW | FE_INVALID | FE_DIVBYZERO) == 0);
+    CHECK(sum(x) == -static_cast<double>(n));
+    CHECK(sum(y) == -static_cast<double>(n));
   }
 }

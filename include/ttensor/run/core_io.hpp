@@ -201,7 +201,7 @@ template <class U> TTENSOR_INLINE U read(const char* p) {
   __builtin_memcpy(&x, p, sizeof x);
   return x;
 }
-/// n copies of an element; writes whole registers, so `to` has room for up to 64 bytes more.
+/// n copies of an element of any size; writes whole registers, so `to` has room for up to 64 bytes more.
 TTENSOR_NOINLINE inline void repeat(char* to, const char* from, int bytes, int n) {
   if (bytes > 8 || (bytes & (bytes - 1)) != 0) {
     for (int i = 0; i < n; ++i) __builtin_memcpy(to + i * bytes, from, static_cast<std::size_t>(bytes));

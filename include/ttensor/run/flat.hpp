@@ -22,6 +22,8 @@ inline bool takes_pieces(index_t n, index_t bytes, int cost) { return n * bytes 
 /// n > 0 elements; operands with step 0 are one element each. The kernel is given rows of at least `lanes` adjacent elements, one at a time, and the number of
 /// those that are as long as this one; it ignores `down`.
 void launch_flat(const statement_type& type, const cursor* c, index_t n);
+/// Zeros from byte n on, up to byte `end`.
+void clear_behind(char* p, index_t n, index_t end);
 /// Fewer adjacent elements than a pack, by a kernel that knows rows of any length. `sums`: the first plane is where it adds what it sums.
 void run_few(const statement_type& type, char* const* at, index_t n, bool sums);
 
@@ -63,11 +65,13 @@ TTENSOR_NOINLINE inline void run_staged(const statement_type& t, const cursor* c
   }
   for (int k = 0; few && k < t.outs; ++k) io_detail::copy_few(c[k].ptr, own[k].ptr, n * t.facts[k].bytes);
 }
+TTENSOR_BODY void clear_behind(char* p, index_t n, index_t end) { __builtin_memset(p + n, 0, static_cast<std::size_t>(end - n)); }
 TTENSOR_NOINLINE inline void run_part(const statement_type& t, const cursor* c, index_t n) {
   bool staged = n < t.lanes && !t.pads;
   for (int k = 0; k < t.planes; ++k) staged = staged || (c[k].step == 0 && !t.facts[k].uniform);
   if (TTENSOR_UNLIKELY(staged)) run_staged(t, c, n);
   else run_to_and_fro(t.kernel, c, t.planes, t.lanes, n < t.lanes ? t.lanes : n);
+  for (int k = 0; !staged && n < t.lanes && k < t.outs; ++k) clear_behind(c[k].ptr, n * t.facts[k].bytes, t.lanes * t.facts[k].bytes);
 }
 TTENSOR_BODY void launch_flat(const statement_type& t, const cursor* c, index_t n) {
   const int team = threads_for(n * t.cost);

@@ -1,14 +1,16 @@
-// The loop over elements where there are fewer complex numbers than a pack has.
+// The loop over elements where there are fewer of them than a pack has.
 #pragma once
+#include "../ops/family.hpp"
 #include "core_io.hpp"
 
 TTENSOR_BEGIN
 namespace run {
 
+/// Whether an operator is a function and not arithmetic.
 template <class Prog> inline constexpr bool calls_functions = true;
 template <int Root, class... Ins> inline constexpr bool calls_functions<program<Root, Ins...>> = (is_function_v<operator_of_t<Ins>> || ...);
-/// A statement on one element at a time, with the bits of a pack's lanes. For fewer complex numbers than a pack: behind them stands less in their
-/// blocks than a pack would read.
+/// A statement on one element at a time, with the bits of a pack's lanes. `wanted` for fewer complex numbers than a pack: behind them stands less in their
+/// blocks than a pack would read. `cheap` where a part of an array has fewer elements.
 template <class Prog, class Out, class... L> struct one_by_one {
   using table = plane_table<Out, L...>;
   using leaves = leaf_set<1, L...>;

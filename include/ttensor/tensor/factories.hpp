@@ -155,14 +155,17 @@ tensor<T, 1> arange(const A& start, const B& stop, const C& step = C(1)) {
 template <class T, bounds::bound B> requires(is_integer_v<T> && !std::is_same_v<B, T>) tensor<T, 1> arange(const B& stop) {
   return arange<T>(T(0), stop, T(1));
 }
-/// Floating numbers between integers, such as extents: arange<double>(n).
-template <std::floating_point T, std::integral N> tensor<T, 1> arange(N stop) { return arange<T>(T(0), static_cast<T>(stop)); }
+/// Floating numbers between integers, such as extents: arange<double>(n). How many there are does not depend on what T holds.
 template <std::floating_point T, class A, class B, class C = int>
 requires((std::integral<A> || std::integral<B> || std::integral<C>) && (std::integral<A> || std::is_same_v<A, T>) &&
          (std::integral<B> || std::is_same_v<B, T>) && (std::integral<C> || std::is_same_v<C, T>))
 tensor<T, 1> arange(A start, B stop, C step = C(1)) {
-  return arange<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step));
+  using W = std::conditional_t<(sizeof(T) > sizeof(double)), T, double>;
+  const tensor<W, 1> wide = arange<W>(static_cast<W>(start), static_cast<W>(stop), static_cast<W>(step));
+  if constexpr (std::is_same_v<W, T>) return wide;
+  else return to<T>(wide);
 }
+template <std::floating_point T, std::integral N> tensor<T, 1> arange(N stop) { return arange<T>(N(0), stop, N(1)); }
 namespace factory_detail {
 template <class V> void check_int64(V v) {
   if (std::is_unsigned_v<V> && static_cast<std::uint64_t>(v) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))

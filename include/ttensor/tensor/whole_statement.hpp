@@ -190,6 +190,7 @@ template <class S, class E> struct whole_statement {
       if constexpr (names::exists)
         if (TTENSOR_LIKELY(eval_detail::names_agree<names>(o.word)) && !(steps_singly && TTENSOR_UNLIKELY(n < kernel::N))) {
           o.template call<typename merged_loop::row>(numbers, n);
+          clear_behind(out, extent);
           if constexpr (uses_up) {
             drop_merged(o, distinct{});
             e.live = false;
@@ -198,6 +199,7 @@ template <class S, class E> struct whole_statement {
         }
       if (steps_singly && TTENSOR_UNLIKELY(n < kernel::N)) o.template call<single>(numbers, n);
       else o.template call<typename kernel::row>(numbers, n);
+      clear_behind(out, extent);
       if constexpr (uses_up) {
         drop_each(o, array_planes{});
         e.live = false;
@@ -211,6 +213,11 @@ template <class S, class E> struct whole_statement {
         if constexpr (steps_singly) kernel::row::run_few(at, n);
       }
     };
+    // What stands behind the elements stays 0: it would wander off to infinity in x = 2 * x + 1.
+    TTENSOR_INLINE static void clear_behind(store<S>& out, const dims<R>& extent) {
+      if constexpr (kernel::pads && !kernel::takes_few)
+        if (const index_t n = shape::size(extent); TTENSOR_UNLIKELY(n < kernel::N)) run::clear_behind(out.memory(), n * index_t(sizeof(S)), kernel::N * index_t(sizeof(S)));
+    }
     /// How many that call computes; 0: something does not fit.
     TTENSOR_INLINE static index_t elements(const store<S>& out, const dims<R>& extent, const operands& o) {
       if (TTENSOR_UNLIKELY((o.differs | o.difference(extent)) != 0)) return 0;
