@@ -13,7 +13,7 @@ struct statement_type {
   int planes, outs, lanes, cost;
   const expr::shape_step* steps;  // for the text of an error; null when the leaves do not show the shape
   const statement_type* merged;   // of a whole statement: with the kernel for the case that operand k is operand same[k] for all k; or null
-  const int* same;                // of such a kernel and of the one that may run in its place, else null
+  const int* same;
   bool pads = false;              // fewer elements than a pack may be computed as one: the operands end with their blocks
 };
 
@@ -28,42 +28,30 @@ void clear_behind(char* p, index_t n, index_t end);
 void run_few(const statement_type& type, char* const* at, index_t n, bool sums);
 
 #if defined(TTENSOR_BODY)
-/// One thread's part, when an operand is repeated or there are fewer elements than a pack: such operands are copied, as often as the kernel reads them,
-/// in pieces that stay in the nearest cache.
+/// One thread's part, when an operand is repeated or there are fewer elements than a pack: in pieces of which what is repeated stays in the nearest cache.
 TTENSOR_NOINLINE inline void run_staged(const statement_type& t, const cursor* c, index_t n) {
-  const bool few = n < t.lanes, merged = t.same && !t.merged;
-  bool copied[max_planes];
-  index_t width = 0, planes = 0, moved = 0;  // of an element of the planes that are copied
+  index_t width = 0, moved = 0;  // width: of an element of the planes that are copied
   for (int k = 0; k < t.planes; ++k) {
-    copied[k] = !t.facts[k].uniform && (few || c[k].step == 0) && !(merged && t.same[k] != k);
     moved += n / t.lanes * c[k].step;
-    if (copied[k]) width += t.facts[k].bytes, ++planes;
+    if (!t.facts[k].uniform && (n < t.lanes || c[k].step == 0)) width += t.facts[k].bytes;
   }
-  const index_t piece = width < 128 ? 8192 / width & ~index_t(63) : 64, length = few ? t.lanes : n < piece + t.lanes ? n : piece + t.lanes, bytes = length * width + 128 * planes;
+  const index_t piece = width < 128 ? 8192 / width & ~index_t(63) : 64;
+  const index_t length = n < t.lanes ? t.lanes : n < piece + t.lanes ? n : piece + t.lanes, bytes = length * width + 64 * (t.planes + 1);
   alignas(64) char near[10240];
   mem::room room;
   if (bytes > index_t(sizeof near)) room.take(static_cast<std::size_t>(bytes));
-  char* to = room.ptr ? room.ptr : near;
   cursor own[max_planes];
-  for (int k = 0; k < t.planes; ++k) {
-    own[k] = c[k];
-    if (!copied[k]) continue;
-    const index_t b = t.facts[k].bytes, own_elements = c[k].step != 0 ? n : 1;
-    own[k].ptr = to;
-    io_detail::repeat(to, c[k].ptr + (own_elements - 1) * b, static_cast<int>(b), static_cast<int>(length));
-    io_detail::copy_few(to, c[k].ptr, own_elements * b);
-    to += (length * b + 127) & ~index_t(63);  // repeat writes whole registers
-  }
+  prepare_row(own, c, t.facts, t.planes, static_cast<int>(length), n, room.ptr ? room.ptr : near);
   const bool backwards = direction_here.turn(moved);
-  for (index_t left = n, from = 0; left > 0;) {
+  for (index_t left = n, at = 0; left > 0;) {
     const index_t m = left <= length ? left : piece, first = backwards ? left - m : n - left;
     for (int k = 0; k < t.planes; ++k)
-      if (own[k].step != 0) own[k].ptr += (first - from) * t.facts[k].bytes;
-    t.kernel(own, few ? t.lanes : m, nullptr, few ? 1 : n / piece);
-    from = first;
+      if (own[k].step != 0) own[k].ptr += (first - at) * t.facts[k].bytes;
+    t.kernel(own, m < t.lanes ? t.lanes : m, nullptr, n < t.lanes ? 1 : n / piece);
+    at = first;
     left -= m;
   }
-  for (int k = 0; few && k < t.outs; ++k) io_detail::copy_few(c[k].ptr, own[k].ptr, n * t.facts[k].bytes);
+  if (n < t.lanes) finish_row(own, c, t.facts, t.planes, n);
 }
 TTENSOR_BODY void clear_behind(char* p, index_t n, index_t end) { __builtin_memset(p + n, 0, static_cast<std::size_t>(end - n)); }
 TTENSOR_NOINLINE inline void run_part(const statement_type& t, const cursor* c, index_t n) {

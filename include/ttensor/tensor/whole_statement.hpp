@@ -122,7 +122,7 @@ TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::state
       own[0] = ones<1>();
       expr::broadcast(own[0].v, 1, type.steps, own[1].v, type.planes - 1);
       for (int k = 1; k < type.planes; ++k) {
-        if (own[k] == own[0]) continue;
+        if (own[k] == own[0] || (merges && type.same[k] != k)) continue;  // the merged kernel does not read it
         free = free && c[k].ptr != c[0].ptr;  // an element that is read again and again
         c[k].step = 0;
       }
@@ -156,7 +156,7 @@ template <class S, class E> struct whole_statement {
   }();
   using merged_loop = typename types::template with<leaves_of_t<E>>::template loop<typename names::program>;
   template <class Loop> static constexpr run::statement_type of(const run::statement_type* merged) {
-    return {R == 1 ? Loop::adjacent : Loop::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged, names::exists ? same.v : nullptr, R == 1 && Loop::pads};
+    return {R == 1 ? Loop::adjacent : Loop::launch, types::plane_facts.v, planes, 1, kernel::N, kernel::cost, expr::steps_to_show<E>(), merged, same.v, R == 1 && Loop::pads};
   }
   static constexpr run::statement_type merged_constants = of<std::conditional_t<names::exists, merged_loop, kernel>>(nullptr),
                                        constants = of<kernel>(names::exists ? &merged_constants : nullptr);
