@@ -67,53 +67,58 @@ struct back_run {
   bool is_sum(int k) const { return c[k].step == 0; }  // the whole run adds to one element: summed in a pack first
   void open();
   void carry(index_t done);
-  // The last elements in a full pack, the last of them repeated. Adjoints are added to zeros here and, as many as there are
-  // elements, to where they belong by close, one target after the other: targets may overlap.
-  void stage(index_t tail) const;
+  // The last elements, at the end of a full pack: those before them are computed once more. A run of fewer is staged instead, its last element
+  // repeated. Adjoints are stored apart here and added to where they belong by close, as many as there are elements, one target
+  // after the other: targets may overlap.
+  void stage(index_t packs, index_t tail) const;
   void close(index_t packs, index_t tail) const;
+  int before(index_t packs, index_t tail) const { return packs > 0 ? f.lanes - static_cast<int>(tail) : 0; }
 };
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void back_run::open() {
-  for (int k = 0; k < f.planes; ++k) p[k] = c[k].ptr, step[k] = c[k].step;
-  std::memcpy(&fresh, p[f.planes - 1], sizeof fresh);
-  for (int k = f.targets; k < f.planes - 1; ++k) {
+  const int first = f.targets, end = f.planes - 1;
+  for (int k = 0; k < end; ++k) p[k] = c[k].ptr, step[k] = c[k].step;
+  std::memcpy(&fresh, c[end].ptr, sizeof fresh);
+  for (int k = first; k < end; ++k) {
+    const int t = k - first, bytes = f.bytes[k];
+    plane_roles::role role = fresh.has(t) ? plane_roles::stored : plane_roles::added;
     if (is_sum(k)) {
+      role = plane_roles::added;
+      fresh.clear(t);
       p[k] = pack_of(sums, k);
       std::memset(p[k], 0, static_cast<std::size_t>(f.lanes * 16));
       std::memset(pack_of(wide, k), 0, static_cast<std::size_t>(f.lanes * 16));
       if (f.ops[k]->narrow) most = 8;
       else if (most == 0) most = 4 * apart_planes::packs;
-      fresh.clear(k - f.targets);
+      if (pending && f.ops[k]->collect && pendings < apart_planes::most) {
+        role = plane_roles::stored;
+        p[k] = pending_of(pendings);
+        step[k] = f.lanes * bytes;
+        pending_plane[pendings++] = k;
+        if (most > apart_planes::packs) most = apart_planes::packs;
+      }
+    } else {
+      const index_t by = c[k].step, reach = 8 * by;
+      int last = 0;  // of those before it at its place
+      bool near = false;
+      for (int j = first; j < k; ++j) {
+        const index_t shift = c[k].ptr - c[j].ptr;
+        if (shift >= reach || -shift >= reach || c[j].step != by || f.bytes[j] != bytes) continue;
+        if (shift == 0) last = j;
+        else near = true;
+      }
+      if (last) {
+        role = plane_roles::kept;
+        roles.next[last - first] = static_cast<unsigned char>(t);
+      } else if (near && role == plane_roles::added && apart && shifted < apart_planes::most && by == f.lanes * bytes && bytes > 2) {  // 2 bytes would be rounded twice
+        role = plane_roles::stored;
+        p[k] = apart_of(shifted);
+        shifted_plane[shifted++] = k;
+        if (most == 0 || most > apart_planes::packs) most = apart_planes::packs;
+      }
     }
-    const bool waits = is_sum(k) && pending && f.ops[k]->collect && pendings < apart_planes::most;
-    if (waits) {
-      p[k] = pending_of(pendings);
-      step[k] = f.lanes * f.bytes[k];
-      pending_plane[pendings++] = k;
-      if (most == 0 || most > apart_planes::packs) most = apart_planes::packs;
-    }
-    int last = 0;  // of those before it at its place
-    bool near = false;
-    for (int j = f.targets; j < k && !is_sum(k); ++j) {
-      const index_t shift = c[k].ptr - c[j].ptr, reach = 8 * step[k];
-      if (c[j].step != step[k] || f.bytes[j] != f.bytes[k]) continue;
-      if (shift == 0) last = j;
-      else near = near || (shift < reach && -shift < reach);
-    }
-    const int t = k - f.targets;
     roles.next[t] = 0;
-    roles.of[t] = fresh.has(t) ? plane_roles::stored : plane_roles::added;
-    if (waits) {
-      roles.of[t] = plane_roles::stored;
-    } else if (last) {
-      roles.of[t] = plane_roles::kept;
-      roles.next[last - f.targets] = static_cast<unsigned char>(t);
-    } else if (near && !fresh.has(t) && apart && shifted < apart_planes::most && step[k] == f.lanes * f.bytes[k] && f.bytes[k] > 2) {  // 2 bytes would be rounded twice
-      roles.of[t] = plane_roles::stored;
-      p[k] = apart_of(shifted);
-      shifted_plane[shifted++] = k;
-      if (most == 0 || most > apart_planes::packs) most = apart_planes::packs;
-    }
+    roles.of[t] = role;
   }
 }
 TTENSOR_BODY void back_run::carry(index_t done) {
@@ -132,30 +137,32 @@ TTENSOR_BODY void back_run::carry(index_t done) {
     p[k] = from;
   }
 }
-TTENSOR_BODY void back_run::stage(index_t tail) const {
+TTENSOR_BODY void back_run::stage(index_t packs, index_t tail) const {
   char* to = room;
-  for (int k = f.value ? f.outs : 0; k < f.planes - 1; ++k, to += 16 * f.lanes) {
-    const bool target = k >= f.targets;
-    if (step[k] == 0 && !target) continue;
-    const int b = f.bytes[k];
-    if (target) {
-      std::memset(to, 0, static_cast<std::size_t>(f.lanes * b));
-    } else {
-      const plane_facts leaf{b, false, false};
+  const int pack = 16 * f.lanes, again = before(packs, tail);
+  for (int k = f.value ? f.outs : 0; k < f.planes - 1; ++k, to += pack) {
+    if (k >= f.targets) {
+      p[k] = to;
+      if (roles.of[k - f.targets] == plane_roles::added) roles.of[k - f.targets] = plane_roles::stored;
+    } else if (step[k] != 0 && packs > 0) {
+      p[k] -= again * f.bytes[k];
+    } else if (step[k] != 0) {
+      const plane_facts leaf{f.bytes[k], false, false};
       const cursor from{p[k], step[k]};
       cursor staged;
       prepare_row(&staged, &from, &leaf, 1, f.lanes, tail, to);
+      p[k] = to;
     }
-    p[k] = to;
   }
 }
 TTENSOR_BODY void back_run::close(index_t packs, index_t tail) const {
-  const int first = f.value ? f.outs : 0;
-  for (int k = f.targets; k < f.planes - 1; ++k) {
-    const bool sum = is_sum(k), stored = fresh.has(k - f.targets);
-    if (tail != 0)
-      (stored ? f.ops[k]->put : f.ops[k]->add)(sum ? pack_of(sums, k) : c[k].ptr + packs * step[k],
-                                               room + (k - first) * 16 * f.lanes, tail);
+  const int pack = 16 * f.lanes, again = before(packs, tail);
+  const char* from = room + (f.targets - (f.value ? f.outs : 0)) * pack;
+  for (int k = f.targets; k < f.planes - 1; ++k, from += pack) {
+    const int t = k - f.targets;
+    const bool sum = is_sum(k);
+    if (tail != 0 && roles.of[t] != plane_roles::kept)
+      (fresh.has(t) ? f.ops[k]->put : f.ops[k]->add)(sum ? pack_of(sums, k) : c[k].ptr + packs * c[k].step, from + again * f.bytes[k], tail);
     if (sum) f.ops[k]->close(c[k].ptr, pack_of(sums, k), pack_of(wide, k));
   }
 }
@@ -281,7 +288,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
       const index_t done = packs - left;
       left -= turns;
       if (staged) {
-        r.stage(tail);
+        r.stage(packs, tail);
         rest = 0;
         turns = 1;
       }
@@ -289,7 +296,7 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
       do {
         ct_value v = body(u, q.v, cotangent(q.v), roles, kept);
         if constexpr (Value) {
-          if (TTENSOR_UNLIKELY(staged)) v = first_lanes(v, tail);
+          if (TTENSOR_UNLIKELY(staged)) v = lanes_from(v, r.before(packs, tail), tail);
           sum.add(v);
         }
         advance(q, step, numbers{});
@@ -355,12 +362,13 @@ struct back_kernel<Prog, Active, Out, OutVars, Value, type_list<Target...>, L...
     }
   };
   struct nothing {};
-  static ct_value first_lanes(const ct_value& v, index_t n) {
+  /// n lanes from `first` on, and zeros behind them.
+  static ct_value lanes_from(const ct_value& v, int first, index_t n) {
     using T = lane_t<ct_value>;
-    T t[N];
+    T t[N], to[N] = {};
     v.store(t);
-    for (index_t i = n; i < N; ++i) t[i] = T(0);
-    return ct_value::load(t);
+    for (index_t i = 0; i < n; ++i) to[i] = t[first + i];
+    return ct_value::load(to);
   }
 };
 

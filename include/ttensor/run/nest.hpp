@@ -259,20 +259,23 @@ class walker {
   }
   TTENSOR_NOINLINE void call_each(const cursor* c, index_t n, const index_t* down, index_t rows) {
     alignas(64) char repeated[max_planes * 128];
-    cursor at[max_planes], k[max_planes];
-    for (int p = 0; p < s_.planes; ++p) at[p] = c[p];
+    cursor k[max_planes];
+    char* room = repeated;
+    auto stands = [&](int p) { return c[p].step == 0 && s_.plane[p].how == access::input; };
+    for (int p = 0; p < s_.planes; ++p) {
+      k[p] = c[p];
+      if (!stands(p)) continue;
+      k[p].ptr = room;
+      room += s_.plane[p].bytes * s_.lanes;
+      if (room > repeated + sizeof repeated)
+        raise<type_error>("[run] too many broadcast operands in one statement; split it [TT-T09]");
+    }
     for (index_t r = 0; r < rows; ++r) {
-      char* room = repeated;
       for (int p = 0; p < s_.planes; ++p) {
-        k[p] = at[p];
-        at[p].ptr += down[p];
-        if (k[p].step != 0 || s_.plane[p].how != access::input) continue;
-        const int bytes = s_.plane[p].bytes * s_.lanes;
-        if (room + bytes > repeated + sizeof repeated)
-          raise<type_error>("[run] too many broadcast operands in one statement; split it [TT-T09]");
-        copy_elements(s_.plane[p].bytes, room, s_.plane[p].bytes, k[p].ptr, 0, s_.lanes);
-        k[p].ptr = room;
-        room += bytes;
+        if (r > 0 && down[p] == 0) continue;
+        char* const at = c[p].ptr + r * down[p];
+        if (stands(p)) copy_elements(s_.plane[p].bytes, k[p].ptr, s_.plane[p].bytes, at, 0, s_.lanes);
+        else k[p].ptr = at;
       }
       kernel_(k, n, accumulates_);
     }
