@@ -20,6 +20,8 @@ HEAD = """// Made by tools/doc_examples.py from {page}; change that instead.
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <map>
+#include <string>
 namespace tt = ttensor;
 namespace {{
 struct page_line {{

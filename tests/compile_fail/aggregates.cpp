@@ -1,4 +1,6 @@
 // Wrong use of vmap and Jacobians over trees that the types can see. Format: tools/check_compile_fail.py.
+#include <list>
+#include <map>
 #include <ttensor/all.hpp>
 namespace tt = ttensor;
 using namespace ttensor;
@@ -168,3 +170,9 @@ auto no_scalar(const vector& v) { return vjp([](const auto& t) { return of_array
 // twin:
 template <class T> struct of_arrays { tensor<T, 1> a, b; };
 auto no_scalar(const vector& v) { return vjp([](const auto& t) { return of_arrays<scalar_t<decltype(t)>>{t * 2.0, t * 3.0}; }, v).y; }
+
+// case: list_of_arrays
+// expect: a container of arrays that is no tree
+vector listed(const std::pair<vector, std::list<vector>>& p) { return grad([](const auto& q) { return sum(q.first * q.second.front()); })(p).first; }
+// twin:
+vector listed(const std::pair<vector, std::map<int, vector>>& p) { return grad([](const auto& q) { return sum(q.first * q.second.at(0)); })(p).first; }

@@ -37,6 +37,10 @@ template <class A, class B, std::size_t N> struct common<std::array<A, N>, std::
 };
 template <class A, class B> struct common<std::vector<A>, std::vector<B>> { using type = std::vector<common_t<A, B>>; };
 template <class A, class B> struct common<std::optional<A>, std::optional<B>> { using type = std::optional<common_t<A, B>>; };
+template <class A, class B> requires(is_keyed_v<A> && is_keyed_v<B>) struct common<A, B> {
+  using type = with_parts_t<A, common_t<part_t<A>, part_t<B>>>;
+  static_assert(std::is_same_v<type, with_parts_t<B, part_t<type>>>, "ttensor: two results that must have one structure are different maps");
+};
 template <class A, class B> requires(is_aggregate_tree_v<A> && is_aggregate_tree_v<B>) struct common<A, B> {
   using C = join_chain_t<double, typename aggregate_of<A>::scalar, typename aggregate_of<B>::scalar>;
   using type = rebind_t<lift_to<C>, A>;

@@ -50,6 +50,7 @@ template <class M, class C, class T, std::size_t N> struct masked_leaf<M, C, std
   using type = std::array<masked_leaf_t<M, C, T>, N>;
 };
 template <class M, class C, class T> struct masked_leaf<M, C, std::vector<T>> { using type = std::vector<masked_leaf_t<M, C, T>>; };
+template <class M, class C, class T> requires tree::is_keyed_v<T> struct masked_leaf<M, C, T> { using type = tree::with_parts_t<T, masked_leaf_t<M, C, tree::part_t<T>>>; };
 template <class M, class C, class T> requires tree::is_aggregate_tree_v<T> struct masked_leaf<M, C, T> {
   using type = tree::rebind_t<tree::lift_to<masked_leaf_t<M, C, reelem_t<typename tree::aggregate_of<T>::scalar, double>>>, T>;
 };
@@ -88,9 +89,7 @@ template <class M, class T> T select(const M& m, const T& a, const T& b) {
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (tree::is_container_v<T> && requires { a.size(); }) {
     if (a.size() != b.size()) parts_differ();
-    T out;
-    for (std::size_t i = 0; i < a.size(); ++i) out.push_back(select<M, typename T::value_type>(m, a[i], b[i]));
-    return out;
+    return tree::map_parts<T>([&](const auto& x, const auto& y) { return select<M, tree::part_t<T>>(m, x, y); }, a, b);
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
     return [&]<int... I>(std::integer_sequence<int, I...>) { return T{select_field<T, I>(m, a, b)...}; }(
         std::make_integer_sequence<int, tree::field_count<T>()>{});

@@ -44,9 +44,7 @@ template <class Out, class A, class V> Out join(const A& a, const V& v) {
     if constexpr (requires { a.has_value(); }) {
       return a.has_value() ? Out(join<typename Out::value_type>(*a, *v)) : Out{};
     } else {
-      Out out;
-      for (std::size_t i = 0; i < a.size(); ++i) out.push_back(join<typename Out::value_type>(a[i], v[i]));
-      return out;
+      return tree::map_parts<Out>([](const auto& x, const auto& d) { return join<tree::part_t<Out>>(x, d); }, a, v);
     }
   } else if constexpr (tree::is_aggregate_tree_v<A> || tree::is_record_v<A>) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {

@@ -31,7 +31,7 @@ template <class T> auto leaf_refs(T& t) {
     static_assert(
         !tree::is_container_v<D> || tree::leaf_count<D>::value == 0,
         "ttensor: a Jacobian needs the number of leaves of the result at compile time, and a Hessian that of the argument, whose gradient is its result; "
-        "use a tensor, std::array or std::tuple instead of a vector or optional");
+        "use a tensor, std::array or std::tuple instead of a vector, map or optional");
     return std::tuple<>();
   }
 }

@@ -57,13 +57,13 @@ template <class Op, class A, class V> void require_like(const A& a, const V& v) 
         (require_like<Op>(std::get<I>(a), std::get<I>(v)), ...);
       }(std::make_index_sequence<n>{});
   } else if constexpr (is_container_v<A>) {
-    static_assert(is_container_v<V>, "ttensor: a tangent or cotangent has another structure than its argument or result");
+    static_assert(is_container_v<V> && is_keyed_v<A> == is_keyed_v<V>, "ttensor: a tangent or cotangent has another structure than its argument or result");
     if constexpr (requires { a.has_value(); }) {
       if (a.has_value() != v.has_value()) unlike_parts(names_of<Op>, a.has_value(), v.has_value());
       if (a.has_value()) require_like<Op>(*a, *v);
     } else {
       if (a.size() != v.size()) unlike_parts(names_of<Op>, a.size(), v.size());
-      for (std::size_t i = 0; i < a.size(); ++i) require_like<Op>(a[i], v[i]);
+      each_part([](const auto& x, const auto& d) { require_like<Op>(x, d); }, a, v);
     }
   } else if constexpr (is_aggregate_tree_v<A> || is_record_v<A>) {
     constexpr bool fits = std::is_same_v<rebind_t<lift_to<double>, A>, rebind_t<lift_to<double>, V>>;

@@ -143,6 +143,7 @@ template <class T, std::size_t N> struct leaf_count<std::array<T, N>> {
 };
 template <class T> struct leaf_count<std::vector<T>> : leaf_count<T> {};
 template <class T> struct leaf_count<std::optional<T>> : leaf_count<T> {};
+template <class T> requires is_keyed_v<T> struct leaf_count<T> : leaf_count<part_t<T>> {};
 template <class T> requires is_aggregate_tree_v<T> struct leaf_count<T> { static constexpr int value = is_differentiable_v<elem_t<typename aggregate_of<T>::scalar>> ? 1 : 0; };
 template <template <class...> class R, class... P> requires is_record_v<R<P...>> struct leaf_count<R<P...>> {
   static constexpr int value = (leaf_count<P>::value + ... + 0);

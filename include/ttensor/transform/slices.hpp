@@ -24,22 +24,17 @@ template <class... T> struct slice_of<std::tuple<T...>> { using type = std::tupl
 template <class A, class B> struct slice_of<std::pair<A, B>> { using type = std::pair<slice_of_t<A>, slice_of_t<B>>; };
 template <class T, std::size_t N> struct slice_of<std::array<T, N>> { using type = std::array<slice_of_t<T>, N>; };
 template <class T> requires tree::is_keys_v<T> struct slice_of<std::vector<T>> { using type = T; };  // of random keys
-/// Vectors of what has tensors are sliced; those of numbers or of aggregates, which are no stacks, are passed whole.
-template <class T> inline constexpr bool is_sliced_vector_v = false;
-template <class T> inline constexpr bool is_sliced_vector_v<std::vector<T>> = [] {
+/// Vectors of what has tensors are sliced; those of numbers or of aggregates, which are no stacks, are passed whole. Maps are sliced part by part.
+template <class T> inline constexpr bool is_sliced_v = tree::is_keyed_v<T>;
+template <class T> inline constexpr bool is_sliced_v<std::vector<T>> = [] {
   if constexpr (tree::is_keys_v<T>) return false;
   else if constexpr (tree::is_aggregate_tree_v<T>) return tree::aggregate_of<T>::stack > 0;
   else return !std::is_same_v<slice_of_t<T>, T>;
 }();
-template <class T> requires is_sliced_vector_v<std::vector<T>> struct slice_of<std::vector<T>> {
+template <class T> requires is_sliced_v<std::vector<T>> struct slice_of<std::vector<T>> {
   using type = std::vector<slice_of_t<T>>;
 };
-/// What f gives of each.
-template <class Out, class T, class F> Out each_of(const std::vector<T>& xs, const F& f) {
-  Out r;
-  for (const T& x : xs) r.push_back(f(x));
-  return r;
-}
+template <class T> requires tree::is_keyed_v<T> struct slice_of<T> { using type = tree::with_parts_t<T, slice_of_t<tree::part_t<T>>>; };
 template <class T> requires tree::is_aggregate_tree_v<T> struct slice_of<T> { using type = tree::rebind_t<tree::more_axes<-1>, T>; };
 inline void same_length(index_t& n, index_t k) {
   if (k >= 0 && n >= 0 && k != n)
@@ -57,7 +52,7 @@ template <class T> index_t length(const T& xs) {  // -1: no tensor inside
   index_t n = -1;
   if constexpr (tree::tensor_leaf<T>) n = xs.extent(0);
   else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) n = static_cast<index_t>(xs.size());
-  else if constexpr (is_sliced_vector_v<T>) for (const auto& x : xs) same_length(n, length(x));
+  else if constexpr (is_sliced_v<T>) tree::each_part([&](const auto& x) { same_length(n, length(x)); }, xs);
   else if constexpr (tuple_like<T>) std::apply([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>) tree::for_each([&](const auto& x) { if constexpr (tree::tensor_leaf<std::remove_cvref_t<decltype(x)>>) same_length(n, x.extent(0)); }, xs);
   else if constexpr (requires { xs.has_value(); }) n = xs ? length(*xs) : -1;
@@ -78,8 +73,8 @@ template <class T> slice_of_t<T> zero_slice(const T& xs) {
     }
   } else if constexpr (tree::is_keys_v<T> && !std::is_same_v<Slice, T>) {
     return Slice();
-  } else if constexpr (is_sliced_vector_v<T>) {
-    return each_of<Slice>(xs, [](const auto& x) { return zero_slice(x); });
+  } else if constexpr (is_sliced_v<T>) {
+    return tree::map_parts<Slice>([](const auto& x) { return zero_slice(x); }, xs);
   } else if constexpr (tuple_like<T>) {
     return std::apply([&](const auto&... x) { return Slice{zero_slice(x)...}; }, xs);
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
@@ -101,7 +96,7 @@ struct slice_leaf {
 template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
   if constexpr (tree::tensor_leaf<T>) return slice_of_t<T>(xs(i));
   else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) return xs[static_cast<std::size_t>(i)];
-  else if constexpr (is_sliced_vector_v<T>) return each_of<slice_of_t<T>>(xs, [i](const auto& x) { return slice_at(x, i); });
+  else if constexpr (is_sliced_v<T>) return tree::map_parts<slice_of_t<T>>([i](const auto& x) { return slice_at(x, i); }, xs);
   else if constexpr (tuple_like<T>)
     return std::apply([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>)
@@ -110,13 +105,14 @@ template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
   else if constexpr (tree::is_record_v<T>) return record_of<slice_of_t<T>>(xs, [i](const auto& x) { return slice_at(x, i); });
   else return xs;
 }
-template <class T> struct stack_of { using type = std::vector<T>; };  // static parts: one a step
+template <class T> struct stack_of { using type = std::vector<T>; };  // static parts, vectors and optionals: one a step
 template <class T> using stack_of_t = typename stack_of<T>::type;
 template <class S> requires tree::scalar_leaf_type<S> struct stack_of<S> { using type = tensor<S, 1>; };
 template <class S, auto Sh> struct stack_of<tensor<S, Sh>> { using type = tensor<S, shape::rank_of<Sh>() + 1>; };
 template <class... T> struct stack_of<std::tuple<T...>> { using type = std::tuple<stack_of_t<T>...>; };
 template <class A, class B> struct stack_of<std::pair<A, B>> { using type = std::pair<stack_of_t<A>, stack_of_t<B>>; };
 template <class T, std::size_t N> struct stack_of<std::array<T, N>> { using type = std::array<stack_of_t<T>, N>; };
+template <class T> requires tree::is_keyed_v<T> struct stack_of<T> { using type = tree::with_parts_t<T, stack_of_t<tree::part_t<T>>>; };
 template <class T> requires tree::is_aggregate_tree_v<T> struct stack_of<T> { using type = tree::rebind_t<tree::more_axes<1>, T>; };
 template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index_t n);
 struct stack_leaf {
@@ -160,6 +156,10 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (store_at<std::tuple_element_t<I, T>>(std::get<I>(ys), std::get<I>(y), i, n), ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
+  } else if constexpr (tree::is_keyed_v<T>) {
+    if (i == 0)
+      for (const auto& [name, x] : y) ys[name];
+    tree::each_part([&](auto& stack, const auto& x) { store_at<tree::part_t<T>>(stack, x, i, n); }, ys, y);
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
     if (i == 0) ys = tree::map<stack_of_t<T>>(stack_leaf{n}, y);
     else tree::for_each(store_leaf{i, n}, ys, y);
@@ -168,7 +168,11 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
   }
 }
 /// Has the stack of these results more axes than the one that scan walks?
-template <class T> inline constexpr bool has_axes_v = tree::tensor_leaf<T> || tree::is_aggregate_tree_v<T>;
+template <class T> constexpr bool has_axes() {
+  if constexpr (tree::is_keyed_v<T>) return has_axes<tree::part_t<T>>();
+  else return tree::tensor_leaf<T> || tree::is_aggregate_tree_v<T>;
+}
+template <class T> inline constexpr bool has_axes_v = has_axes<T>();
 template <class... T> inline constexpr bool has_axes_v<std::tuple<T...>> = (has_axes_v<T> || ...);
 template <class A, class B> inline constexpr bool has_axes_v<std::pair<A, B>> = has_axes_v<A> || has_axes_v<B>;
 template <class T, std::size_t N> inline constexpr bool has_axes_v<std::array<T, N>> = has_axes_v<T>;

@@ -1,4 +1,4 @@
-// Trees: arguments and results of transforms are scalars, tensors, tuples, pairs, arrays, vectors, optionals and plain
+// Trees: arguments and results of transforms are scalars, tensors, tuples, pairs, arrays, vectors, maps, optionals and plain
 // aggregates templated on their scalar. Fields are found by reflection (structured bindings), so users write no macro.
 #pragma once
 #include <array>
@@ -10,6 +10,7 @@
 #include "../tensor/stacked.hpp"
 #include "fields.hpp"
 #include "key_trees.hpp"
+#include "keyed.hpp"
 
 TTENSOR_BEGIN
 namespace tree {
@@ -91,13 +92,25 @@ template <class M, class T> constexpr bool leaves_nothing_behind() {
     static_assert(
         !hides_v<typename M::leaving, T>,
         "ttensor: a transformed function returns something that holds its numbers or arrays and is no tree, so that their derivatives "
-        "would be lost: return scalars, tensors, tuple, pair, array, vector or optional of them, or an aggregate whose only template parameter is its scalar. (What was captured from an outer transform only: name it in closing_over)");
+        "would be lost: return scalars, tensors, tuple, pair, array, vector, std::map or optional of them, or an aggregate whose only template parameter is its scalar. (What was captured from an outer transform only: name it in closing_over)");
   return true;
 }
+/// Whether T, which is no tree, is a container of arrays: a list, a set, an unordered map.
+template <class T> constexpr bool contains_arrays() {
+  if constexpr (tensor_leaf<T>) return is_differentiable_leaf_v<T>;
+  else if constexpr (is_aggregate_tree_v<T>) return is_differentiable_v<elem_t<typename aggregate_of<T>::scalar>>;
+  else if constexpr (requires { typename T::second_type; }) return contains_arrays<typename T::second_type>();
+  else if constexpr (requires(const T& t) { typename T::value_type; t.begin(); }) return contains_arrays<typename T::value_type>();
+  else return false;
+}
 /// M::map<S>: the new scalar of a leaf; M::rank_change: axes added to it (arrays of aggregates: to the stack). M::leaving, where there is one:
-/// the level whose results they are.
+/// the level whose results they are; M::entering: of arguments.
 template <class M, class T> struct rebind {  // static: anything that is no leaf and no container
   static_assert(leaves_nothing_behind<M, T>());
+  static_assert(
+      !requires { typename M::entering; } || !contains_arrays<T>(),
+      "ttensor: an argument of a transform has a container of arrays that is no tree, so that they would be constants: use tuple, pair, array, "
+      "vector, std::map or optional, or pass the container as an argument of its own that is not differentiated or mapped");
   using type = T;
 };
 template <class M, class T> using rebind_t = typename rebind<M, T>::type;
@@ -127,6 +140,7 @@ template <class M, class A, class B> struct rebind<M, std::pair<A, B>> { using t
 template <class M, class T, std::size_t N> struct rebind<M, std::array<T, N>> { using type = std::array<rebind_t<M, T>, N>; };
 template <class M, class T> struct rebind<M, std::vector<T>> { using type = std::vector<rebind_t<M, T>>; };
 template <class M, class T> struct rebind<M, std::optional<T>> { using type = std::optional<rebind_t<M, T>>; };
+template <class M, class T> requires is_keyed_v<T> struct rebind<M, T> { using type = with_parts_t<T, rebind_t<M, part_t<T>>>; };
 template <class M, class L> requires takes_v<M, basic_rng<L>> struct rebind<M, basic_rng<L>> : rebind_keys<M, basic_rng<L>> {};
 template <class M, class T> requires takes_v<M, std::vector<T>> struct rebind<M, std::vector<T>> : rebind_keys<M, std::vector<T>> {};
 template <class M, class T, std::size_t N> requires takes_v<M, std::array<T, N>>
@@ -149,7 +163,7 @@ template <class M, class T> requires is_aggregate_tree_v<T> struct rebind<M, T> 
   using type = typename decltype(on<stack_t<std::conditional_t<taken, typename M::template scalar_of_struct<S>, S>, (axes > 0 ? axes : 0)>>())::type;
 };
 
-template <class T> inline constexpr bool is_container_v = false;
+template <class T> inline constexpr bool is_container_v = is_keyed_v<T>;
 template <class... T> inline constexpr bool is_container_v<std::tuple<T...>> = true;
 template <class A, class B> inline constexpr bool is_container_v<std::pair<A, B>> = true;
 template <class T, std::size_t N> inline constexpr bool is_container_v<std::array<T, N>> = true;
@@ -196,10 +210,7 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
       if (!in.has_value()) return Out{};
       return Out(map<typename Out::value_type>(f, *in));
     } else {
-      Out out;
-      out.reserve(in.size());
-      for (const auto& x : in) out.push_back(map<typename Out::value_type>(f, x));
-      return out;
+      return map_parts<Out>([&](const auto& x) { return map<part_t<Out>>(f, x); }, in);
     }
   } else if constexpr (is_aggregate_tree_v<In> || is_record_v<In>) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -213,7 +224,7 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
     static_assert(
         converts,
         "ttensor: a field of an aggregate changes with its scalar and is no tree: a pointer or a function of T, a smart pointer, a span. "
-        "Make it a tensor, a number, a tuple, pair, array, vector or optional of such");
+        "Make it a tensor, a number, a tuple, pair, array, vector, std::map or optional of such");
     if constexpr (converts) return static_cast<Out>(in);
   }
 }
@@ -222,9 +233,6 @@ template <class Struct, class Out, int I, class F, class A> Out map_field(F& f, 
   else return map<Out>(f, a);
 }
 
-[[noreturn]] inline void parts_differ() {
-  raise<shape_error>("[tree] two trees that must have one structure have vectors of different lengths, or an optional that only one of them has; give both the same parts [TT-S10]");
-}
 /// f(leaf...) for corresponding differentiable leaves (with `every_leaf` integers, masks and single keys too) of trees of one structure; the first tree decides what a leaf is.
 template <class F, class T, class... U> void for_each(F&& f, T&& t, U&&... u) {
   using D = std::remove_cvref_t<T>;
@@ -241,8 +249,7 @@ template <class F, class T, class... U> void for_each(F&& f, T&& t, U&&... u) {
       if (!((u.has_value() == t.has_value()) && ...)) parts_differ();
       if (t.has_value()) for_each(f, *t, *u...);
     } else if constexpr (!std::is_same_v<D, std::vector<bool>>) {
-      if (!((u.size() == t.size()) && ...)) parts_differ();
-      for (std::size_t i = 0; i < t.size(); ++i) for_each(f, t[i], u[i]...);
+      each_part([&](auto&... x) { for_each(f, x...); }, t, u...);
     }
   } else if constexpr (is_aggregate_tree_v<D> || is_record_v<D>) {
     [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -272,6 +279,7 @@ template <class Of, class A, class B> struct levels<Of, std::pair<A, B>> {
 template <class Of, class T, std::size_t N> struct levels<Of, std::array<T, N>> : levels<Of, T> {};
 template <class Of, class T> struct levels<Of, std::vector<T>> : levels<Of, T> {};
 template <class Of, class T> struct levels<Of, std::optional<T>> : levels<Of, T> {};
+template <class Of, class T> requires is_keyed_v<T> struct levels<Of, T> : levels<Of, part_t<T>> {};
 template <class Of, template <class...> class R, class... P> requires is_record_v<R<P...>>
 struct levels<Of, R<P...>> { using type = join_chain_t<typename Of::none, typename Of::none, levels_t<Of, P>...>; };
 template <class Of, class T> requires is_aggregate_tree_v<T> struct levels<Of, T> {
@@ -304,6 +312,7 @@ template <class T> using index_chain_t = levels_t<index_levels, T>;
 
 /// Replaces every leaf's scalar by K<chain C on the leaf's element>.
 template <template <class> class K, class C> struct wrap_in {
+  using entering = C;
   static constexpr int rank_change = 0;
   template <class S> using map = K<reelem_t<C, elem_t<S>>>;
   template <class S> using scalar_of_struct = typename std::conditional_t<is_differentiable_v<elem_t<S>>, std::type_identity<map<S>>, std::type_identity<S>>::type;
@@ -347,6 +356,7 @@ template <class A, class B> struct evaluated<std::pair<A, B>> { using type = std
 template <class T, std::size_t N> struct evaluated<std::array<T, N>> { using type = std::array<evaluated_t<T>, N>; };
 template <class T> struct evaluated<std::vector<T>> { using type = std::vector<evaluated_t<T>>; };
 template <class T> struct evaluated<std::optional<T>> { using type = std::optional<evaluated_t<T>>; };
+template <class T> requires is_keyed_v<T> struct evaluated<T> { using type = with_parts_t<T, evaluated_t<part_t<T>>>; };
 /// S{x(0), x(1)} of a template aggregate is a struct of proxies, S{x * 2.0, x * 3.0} one of expressions.
 template <template <class> class A, class S>
 requires(std::is_aggregate_v<A<S>> && !array_like<A<S>> && (element_proxy<S> || (array_like<S> && !tensor_leaf<S>)))
@@ -364,12 +374,8 @@ template <class T> evaluated_t<T> evaluate_all(T&& t) {
       return Out{evaluate_all(std::get<I>(static_cast<T&&>(t)))...};
     }(std::make_index_sequence<std::tuple_size_v<D>>{});
   else if constexpr (requires { t.has_value(); }) return t.has_value() ? Out(evaluate_all(*t)) : Out();
-  else if constexpr (is_container_v<D>) {
-    Out out;
-    out.reserve(t.size());
-    for (const auto& x : t) out.push_back(evaluate_all(x));
-    return out;
-  } else
+  else if constexpr (is_container_v<D>) return map_parts<Out>([](const auto& x) { return evaluate_all(x); }, t);
+  else
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return Out{evaluate_all(field<I, const D, static_cast<int>(sizeof...(I))>(t))...};
     }(std::make_integer_sequence<

@@ -13,6 +13,7 @@ namespace vmap_detail {
 // ---- types --------------------------------------------------------------------------------------------------------------
 /// An argument inside: batched scalars.
 template <class C> struct inside : tree::more_axes<-1> {
+  using entering = C;
   template <class S> using map = storage_scalar_t<batched<reelem_t<C, elem_t<S>>>>;
   template <class S> using scalar_of_struct = map<S>;
 };
