@@ -1,4 +1,4 @@
-"""Text of tests/gate/special_values.txt: derivatives at kinks and in tails (the table of shared/API.md), and value, first and
+"""Text of tests/gate/special_values.txt: derivatives at kinks and in tails (tests/gate/README.md), and value, first and
 second derivative of every elementwise function of the API at ordinary points. Used by make_gate_values.py.
 
 A value that mathematics fixes is computed here with mpmath, from a function that is only ever evaluated, never differentiated by a

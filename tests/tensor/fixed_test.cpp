@@ -126,7 +126,7 @@ TEST_CASE("a fixed tensor is filled from views and tensors, itself among them") 
   const fixed<float, 3> narrow{1, 2, 3};
   v = tt::reshape(narrow, 3);  // another element type
   CHECK(v(1) == 2);
-  CHECK_THROWS_WITH_AS(w = t(0, tt::range(0, 2), 0), "[tensor] extent 2 on axis 0, whose type fixes it to 3 [TT-S03]", tt::shape_error);
+  CHECK_THROWS_WITH_AS(w = t(0, tt::range(0, 2), 0), "[tensor] extent 2 on axis 0, whose type fixes it to 3; give it that extent, or declare the axis dyn [TT-S03]", tt::shape_error);
   CHECK(w(0) == 3);
 }
 TEST_CASE("a transposed fixed matrix is fixed where nobody can write through it") {
@@ -220,7 +220,7 @@ namespace {
 using points = tensor<double, tt::extents<tt::dyn, 3>>;  // any number of rows of three
 template <class T> using rows_of = tensor<T, tt::extents<tt::dyn, 3>>;
 template <class T> struct cloud { rows_of<T> at; T scale; };
-const char* const four_columns = "[tensor] extent 4 on axis 1, whose type fixes it to 3 [TT-S03]";
+const char* const four_columns = "[tensor] extent 4 on axis 1, whose type fixes it to 3; give it that extent, or declare the axis dyn [TT-S03]";
 }  // namespace
 TEST_CASE("mixed extents: made as tensors are, and an extent that the type fixes is checked at run time") {
   const points p{{1, 2, 3}, {4, 5, 6}}, z(4, 3), none;

@@ -77,6 +77,8 @@ TEST_CASE("argmax takes the first of equals") {
   CHECK(tb::argmax(thrust::device, leaf_of(x)) == 300);
   CHECK(tb::argmax(thrust::device, apply<neg_op>(leaf_of(x))) == std::min_element(x.begin(), x.end()) - x.begin());
   CHECK(tb::argmax(thrust::device, leaf_of(std::vector<double>{})) == -1);
+  x[500] = x[900] = NAN;
+  CHECK(tb::argmax(thrust::device, leaf_of(x)) == 500);
 }
 TEST_CASE("sort and argsort") {
   for (index_t n : sizes) {

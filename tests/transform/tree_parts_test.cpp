@@ -49,6 +49,17 @@ TEST_CASE("scan: steps give trees of one structure") {  // was broadcast, droppe
       CHECK(refused("TT-S10", [&] { with([&](auto c) { using T = decltype(c); perhaps<T> o{std::optional<T>(c), c}; if ((c > from) == fewer) o.a.reset(); return o; }); }));
     }
 }
+TEST_CASE("a mapped condition chooses between optionals and between results of transforms") {  // did not compile
+  const vec x{1, -2, 3};
+  const auto maybe = [](auto t) { return tt::cond(t > 0.0, [](auto a) { return std::optional(a * 2.0); }, [](auto a) { return std::optional(a * a); }, t); };
+  CHECK(same(tt::vmap([&](auto t) { return *maybe(t); })(x), vec{2, 4, 6}));
+  CHECK(same(tt::vmap(tt::grad([&](auto t) { return *maybe(t); }))(x), vec{2, -4, 2}));
+  const auto lacks = [](auto t) { return tt::cond(t > 0.0, [](auto a) { return std::optional(a); }, [](auto a) { return std::optional<decltype(a)>(); }, t); };
+  CHECK(refused("TT-S35", [&] { tt::vmap([&](auto t) { return lacks(t).value_or(t); })(x); }));
+  const auto cube = [](auto t) { return tt::cond(t > 0.0, tt::value_and_grad([](auto a) { return a * a * a; }), tt::value_and_grad([](auto a) { return -a; }), t); };
+  CHECK(same(tt::vmap([&](auto t) { return cube(t).value; })(x), vec{1, 2, 27}));
+  CHECK(same(tt::vmap([&](auto t) { return cube(t).grad; })(x), vec{3, -1, 27}));
+}
 TEST_CASE("scan slices what vmap slices") {  // vectors of stacked aggregates, optionals and records were passed whole
   const vec x{1, 2, 3};
   const mat rows{{1, 2}, {3, 4}, {5, 6}};

@@ -87,7 +87,7 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
       TTENSOR_DUAL_CALL(r.call = call;)
       static_for<N>([&](auto k) {
         r.tangent_at(k) = [&]<int... I>(std::integer_sequence<int, I...>) {
-          return sum<Op, Y>(k, p, bundle<const A&...>{{{a}...}}, int_list<>{},
+          return sum<Op, Y>(k, p, bundle<const A&...>{{{a}...}},
                             int_list<(is_active<A, std::remove_cvref_t<decltype(at<I>(p))>>() ? I : -1)...>{});
         }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
       });
@@ -110,8 +110,8 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
     return sweeping::forward_term<Op>(at<I>(a).tangent_at(k), at<I>(p));
   }
   // sum over the active operands, left to right
-  template <class Op, class Y, class K, class P, class As, int... Done, int... Todo>
-  TTENSOR_HD TTENSOR_INLINE static constexpr Y sum(K k, const P& p, const As& a, int_list<Done...>, int_list<Todo...>) {
+  template <class Op, class Y, class K, class P, class As, int... Todo>
+  TTENSOR_HD TTENSOR_INLINE static constexpr Y sum(K k, const P& p, const As& a, int_list<Todo...>) {
     if constexpr (((Todo < 0) && ...)) return Y(lane_type(0));
     else return total<Op, Y>(k, p, a, int_list<Todo...>{});
   }

@@ -28,7 +28,7 @@ class message {
   message& operator+=(const message& m) { return append(m.c_str()), *this; }
   message& operator+=(const char* s) { return append(s), *this; }
   message& operator+=(char c);
-  // A text grows in the memory that it began with, which every + hands on. By value: a reference would not outlive its statement.
+  // By value: a reference would not outlive its statement.
   friend message operator+(message&& a, const message& b) { return static_cast<message&&>(a += b); }
   friend message operator+(message&& a, const char* b) { return static_cast<message&&>(a += b); }
   friend message operator+(message&& a, char b) { return static_cast<message&&>(a += b); }

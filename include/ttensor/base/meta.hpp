@@ -62,11 +62,6 @@ template <int I, class... T> struct at<I, type_list<T...>> {
   using type = typename decltype(type_at<I>(
       static_cast<slot_row<std::make_integer_sequence<int, sizeof...(T)>, std::type_identity<T>...>*>(nullptr)))::type;
 };
-template <class X, class... T> constexpr int index_of(type_list<T...>) {
-  int i = 0, found = -1;
-  ((found = found < 0 && std::is_same_v<X, T> ? i : found, ++i), ...);
-  return found;
-}
 }  // namespace meta
 template <int I, class List> using at_t = typename meta::at<I, List>::type;
 

@@ -19,8 +19,6 @@ TTENSOR_END
 TTENSOR_HD_BEGIN
 
 // ---- the door: the one place that decides what applying an operator means -------------------------------------------
-struct promote_common;   // all operands to one element type
-struct promote_to_real;  // the same, integers to double
 template <class T> struct cast_op;
 struct real_op;
 template <class S> struct kind_rule;  // kind_rule<dual<T>>::apply<Op>(args...): specialised by each kind

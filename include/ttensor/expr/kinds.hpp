@@ -19,7 +19,6 @@ template <class T> using batched = basic_batched<T>;
 template <class T> struct probe;            // looks at types only, see transform/level.hpp
 template <class T> struct plain_probe;      // the same of what has no derivatives, such as floor(x)
 template <class T, auto Shape, class Space = host, class Layout = row_major> class tensor;
-template <class T, auto Shape> class tensor_view;
 template <class S, int R, bool Owns> struct leaf;
 template <class T, int N> struct pack;
 template <class T, int N> struct device_pack;

@@ -22,11 +22,6 @@ template <class S, int R, bool O> bool equal(const leaf<S, R, O>& a, const leaf<
 }
 template <int N> struct pattern {
   array<int, N> same;  // of every leaf: the first leaf that is taken to be the same array
-  constexpr bool merges() const {
-    for (int k = 0; k < N; ++k)
-      if (same.v[k] != k) return true;
-    return false;
-  }
 };
 template <int N, int M> struct finder {
   pattern<N> p{};

@@ -179,7 +179,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   using leaf_values = row_of<L...>;
   using numbers = std::make_integer_sequence<int, M>;
 
-  static constexpr bool is_even = [] {  // all values are of one type
+  static constexpr bool has_one_type = [] {  // all values of the program
     if constexpr (is_array_v<leaf_values>) return sweeping::all_keep<at_t<0, leaf_list>, operator_of_t<Ins>...>();
     else return false;
   }();
@@ -188,7 +188,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   template <int I, class Op, int... J> struct value<I, ins<Op, J...>> {
     using type = decltype(apply<Op>(std::declval<const typename value<J>::type&>()...));
   };
-  template <bool Even, class S> struct types;
+  template <bool OneType, class S> struct types;
   template <int... I> struct types<false, std::integer_sequence<int, I...>> {
     template <int K> using value = typename sweep::template value<K>::type;
     using all = bundle<value<I>...>;
@@ -199,8 +199,8 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
     using all = array<value<0>, M>;
     template <class CT> using adjoints = array<relane_t<CT, lane_t<value<0>>>, M>;
   };
-  template <int I> using value_t = typename types<is_even, numbers>::template value<I>;
-  using values = typename types<is_even, numbers>::all;
+  template <int I> using value_t = typename types<has_one_type, numbers>::template value<I>;
+  using values = typename types<has_one_type, numbers>::all;
   using result = value_t<Root>;
 
   template <int I, int K, class... Unused> TTENSOR_HD TTENSOR_INLINE static constexpr void step(values&, ld<K>, const Unused&...) {}
@@ -219,7 +219,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   using loads = list_of<chosen_loads>;
 
   /// forward(v, order{}): values of all operators from those of the loads.
-  using order = typename std::conditional_t<is_even, std::type_identity<numbers>, meta::listed<chosen_operators>>::type;
+  using order = typename std::conditional_t<has_one_type, std::type_identity<numbers>, meta::listed<chosen_operators>>::type;
   template <int... I> TTENSOR_HD TTENSOR_INLINE static constexpr void forward(values& v, std::integer_sequence<int, I...>) {
     constexpr auto f = facts_of;  // device code has no other
     (sweeping::step<operator_of_t<Ins>>(v.v, I, f.v[I].operand[0], f.v[I].operand[1], f.v[I].operand[2], f.v[I].operand[3]), ...);
@@ -240,7 +240,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
 
   // ---- reverse: adjoints of all active instructions; the adjoint of an instruction has its lane type --------------------
   template <class CT, int I> using adjoint_t = relane_t<CT, lane_t<value_t<I>>>;
-  template <class CT> using adjoints = typename types<is_even, numbers>::template adjoints<CT>;
+  template <class CT> using adjoints = typename types<has_one_type, numbers>::template adjoints<CT>;
 
   template <std::uint64_t Active> static constexpr auto known = facts<Active>(prog{});
   template <std::uint64_t Active> static constexpr auto pushes = adjoint_pushes(known<Active>, Root);
@@ -269,7 +269,7 @@ template <int Root, class... Ins, class... L> struct sweep<program<Root, Ins...>
   template <std::uint64_t Active, class CT, int... Constant, int... I>
   TTENSOR_HD TTENSOR_INLINE static constexpr void back_all(const values& v, adjoints<CT>& a, int_list<Constant...>, int_list<I...>) {
     ((at<Constant>(a) = adjoint_t<CT, Constant>(elem_t<adjoint_t<CT, Constant>>(0))), ...);  // only masks read it
-    if constexpr (is_even) {
+    if constexpr (has_one_type) {
       constexpr auto f = facts_of;  // device code has no other
       constexpr auto p = pushes<Active>;
       (sweeping::back<operator_of_t<at_t<I, instructions>>, pushes<Active>[I].active>(

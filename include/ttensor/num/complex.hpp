@@ -100,7 +100,6 @@ template <class T> inline std::complex<T> rsqrt(const std::complex<T>& z) { retu
 template <class T, int N> inline pack<std::complex<T>, N> rsqrt(const pack<std::complex<T>, N>& z) {
   return pack<std::complex<T>, N>::each([](const std::complex<T>& x) { return math::rsqrt(x); }, z);
 }
-template <class T> inline std::complex<T> sigmoid(const std::complex<T>& z) { return T(1) / (T(1) + std::exp(-z)); }
 
 }  // namespace math
 

@@ -1,4 +1,4 @@
-// namespace ttensor::math: one overload set for float, double, packs of them, and device code. (half and bfloat16 go through float: ops::in_float.)
+// namespace ttensor::math: one overload set for float, double, packs of them, and device code. The commonest also take half and bfloat16; the others get floats, by ops::in_float.
 #pragma once
 #include "math_atan.hpp"
 #include "math_exp.hpp"
@@ -17,9 +17,6 @@ namespace math {
   TTENSOR_HD TTENSOR_INLINE bfloat16 name(bfloat16 x) { return bfloat16(name(float(x))); }
 TTENSOR_MATH_HALF(abs)
 TTENSOR_MATH_HALF(sqrt)
-TTENSOR_MATH_HALF(floor)
-TTENSOR_MATH_HALF(ceil)
-TTENSOR_MATH_HALF(trunc)
 TTENSOR_MATH_HALF(exp)
 TTENSOR_MATH_HALF(log)
 TTENSOR_MATH_HALF(sin)

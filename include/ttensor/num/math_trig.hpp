@@ -8,7 +8,7 @@
 /// Accuracy  max ulp, float / double, |x| <= 1e5 (without FMA: float 8192): 1.8 / 2.0 (without FMA 2.4 / 2.2); beyond: 0.6, libm's
 ///           (float: libm's double function, rounded); measured by tests/ops/accuracy_test.cpp
 #pragma once
-#include "math_log.hpp"
+#include "math_exp.hpp"
 
 TTENSOR_BEGIN
 namespace math {

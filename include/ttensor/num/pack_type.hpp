@@ -93,7 +93,6 @@ template <int LaneBytes> struct mask_register { using type = bool; static conste
 
 #define TTENSOR_EACH(i) TTENSOR_UNROLL for (int i = 0; i < count; ++i)
 
-template <class T, int N> struct pack;
 /// Integers whose quotients a division of floating point numbers gives: float holds 16 bits and double 32 exactly, and neither rounds a quotient up to the next
 /// whole number, for it is 1 / b below that at least and at most a / b. (Of unsigned 32 bits too, but few processors convert those; bytes take longer so with 16-byte registers.)
 template <class T, int N> inline constexpr bool divides_in_floats = TTENSOR_HAS_REGISTERS && std::is_integral_v<T> && !__is_same(T, bool) &&

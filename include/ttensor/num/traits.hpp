@@ -55,7 +55,6 @@ template <class T> inline constexpr bool is_integer_v =
     kind_number_v<T> == static_cast<int>(number_kind::unsigned_integer);
 template <class T> inline constexpr bool is_floating_v = kind_number_v<T> == static_cast<int>(number_kind::floating);
 template <class T> inline constexpr bool is_complex_v = kind_number_v<T> == static_cast<int>(number_kind::complex);
-template <class T> concept integer_number = number<T> && is_integer_v<T>;
 template <class T> concept floating_number = number<T> && is_floating_v<T>;
 template <class T> concept complex_number = number<T> && is_complex_v<T>;
 

@@ -83,13 +83,11 @@ struct logical_or_op : logic {
     return ops::truth(a) || ops::truth(b);
   }
 };
-struct logical_not_op : elementwise<1> {
+struct logical_not_op : piecewise_constant<1> {
   static constexpr const char* name = "logical_not";
-  static constexpr bool differentiable = false;
   template <class S> using result = join_chain_t<bool, S>;
   template <class... A> using operands = expr::for_each_operand<bool, A...>;
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return !ops::truth(a); }
-  template <class A, class Y> static constexpr auto partials(const A&, const Y&) { return grads<no_partial>{{}}; }
 };
 
 TTENSOR_HD_END

@@ -97,6 +97,7 @@ struct log2_op : of_reals<real_elementwise<1>> {
     return grads{ops::over(1.4426950408889634, a)};
   }
 };
+/// log10(a + h) ~= log10(a) + h / (a ln 10); -inf at 0
 struct log10_op : real_elementwise<1> {
   static constexpr const char* name = "log10";
   static constexpr unsigned reads(int) { return 1u; }

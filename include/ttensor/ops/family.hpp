@@ -22,10 +22,21 @@ template <int Arity> struct elementwise {
   /// Element type each operand is brought to.
   template <class... A> using operands = expr::for_each_operand<expr::operand_elem_t<A...>, A...>;
 };
-/// Functions of a real or complex argument: integers are taken to double first.
+/// Operators whose derivative is 0 wherever there is one: rounding, comparisons, bits.
+template <int Arity> struct piecewise_constant : elementwise<Arity> {
+  static constexpr bool differentiable = false;
+  static constexpr unsigned reads(int) { return 0; }
+  template <class... X> static constexpr auto partials(const X&...) {
+    static_assert(Arity == 1 || Arity == 2);
+    if constexpr (Arity == 1) return grads<no_partial>{{}};
+    else return grads<no_partial, no_partial>{{}, {}};
+  }
+};
+/// Integers as double, anything else as it is.
+template <class T> using real_or_double_t = std::conditional_t<is_differentiable_v<T>, T, double>;
+/// Functions of a real or complex argument.
 template <int Arity> struct real_elementwise : elementwise<Arity> {
-  template <class T> using to_real = std::conditional_t<is_differentiable_v<T>, T, double>;
-  template <class... A> using operands = expr::for_each_operand<to_real<expr::operand_elem_t<A...>>, A...>;
+  template <class... A> using operands = expr::for_each_operand<real_or_double_t<expr::operand_elem_t<A...>>, A...>;
 };
 /// Functions, as opposed to arithmetic: worth keeping rather than computing again.
 template <class Op> inline constexpr bool is_function_v =
@@ -65,13 +76,10 @@ template <class A, class B, class X = elem_t<scalar_t<A>>, class Y = elem_t<scal
 }
 }  // namespace ops
 /// Comparisons and logic: a mask, no derivative.
-struct comparison : elementwise<2> {
+struct comparison : piecewise_constant<2> {
   template <class... A> using operands = decltype(ops::compared<A...>());
-  static constexpr bool differentiable = false;
   static constexpr bool even = true;
-  static constexpr unsigned reads(int) { return 0; }
   template <class... S> using result = join_chain_t<bool, S...>;
-  template <class... X> static constexpr auto partials(const X&...) { return grads<no_partial, no_partial>{{}, {}}; }
 };
 
 /// The same of truth values: of numbers whether they are not 0.

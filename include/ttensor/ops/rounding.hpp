@@ -6,15 +6,13 @@
 TTENSOR_HD_BEGIN
 
 /// -1, 0 or 1; NaN for NaN. Derivative 0 everywhere.
-struct sign_op : of_reals<elementwise<1>> {
+struct sign_op : of_reals<piecewise_constant<1>> {
   static constexpr bool even = true;
   static constexpr const char* name = "sign";
-  static constexpr bool differentiable = false;
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr A primal(const A& a) {
     const A zero(lane_t<A>(0));
     return ops::pick(a > zero, A(lane_t<A>(1)), ops::pick(a < zero, A(static_cast<lane_t<A>>(-1)), a));
   }
-  template <class A, class Y> static constexpr auto partials(const A&, const Y&) { return grads{no_partial{}}; }
 };
 /// |a + h| ~= |a| + sign(a) h; complex: |a| + real(conj(a) h) / |a|; 0 at 0
 struct abs_op : arithmetic<1> {
@@ -35,10 +33,7 @@ struct abs_op : arithmetic<1> {
 };
 
 /// Rounding: integers stay as they are; the derivative is 0.
-struct rounding : of_reals<elementwise<1>> {
-  static constexpr bool differentiable = false;
-  template <class A, class Y> static constexpr auto partials(const A&, const Y&) { return grads{no_partial{}}; }
-};
+struct rounding : of_reals<piecewise_constant<1>> {};
 #define TTENSOR_ROUNDING(fn, function)                                                     \
   struct fn##_op : rounding {                                                              \
     static constexpr const char* name = #fn;                                               \
@@ -54,16 +49,13 @@ TTENSOR_ROUNDING(round, nearbyint)  // halves to even, as NumPy
 #undef TTENSOR_ROUNDING
 
 /// Tests of one number: a mask.
-struct predicate : elementwise<1> {
-  static constexpr bool differentiable = false;
+struct predicate : piecewise_constant<1> {
   template <class S> using result = join_chain_t<bool, S>;
-  template <class A, class Y> static constexpr auto partials(const A&, const Y&) { return grads{no_partial{}}; }
 };
 struct isnan_op : predicate {
   static constexpr const char* name = "isnan";
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) { return a != a; }
 };
-struct imag_op;
 struct isinf_op : predicate {
   static constexpr const char* name = "isinf";
   template <class A> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a) {

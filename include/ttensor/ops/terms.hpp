@@ -17,9 +17,7 @@ TTENSOR_TERM_2(times, mul_op)
 TTENSOR_TERM_2(over, div_op)
 TTENSOR_TERM_2(is_equal, equal_op)
 TTENSOR_TERM_2(is_less, less_op)
-TTENSOR_TERM_2(is_less_equal, less_equal_op)
 TTENSOR_TERM_2(is_greater, greater_op)
-TTENSOR_TERM_2(is_greater_equal, greater_equal_op)
 TTENSOR_TERM_2(both, logical_and_op)
 #undef TTENSOR_TERM_1
 #undef TTENSOR_TERM_2

@@ -162,7 +162,7 @@ class driver {
   index_t across_ = walker::tile;
 };
 
-/// Runs a kernel that writes its outputs.
+/// A nest in rows for one kernel, which writes its outputs.
 class map_driver : driver {
  public:
   map_driver(nest& s, rows_kernel k) : driver(s, walker(s, k, false)) {}

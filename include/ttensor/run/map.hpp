@@ -116,7 +116,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
   TTENSOR_NOINLINE static void launch(const cursor* c, index_t n, const index_t* down, index_t rows) {
     if constexpr (unroll > 0)
       if (TTENSOR_LIKELY((takes_few || n >= N) && loop::contiguous(c))) return row::rows(c, n, down, rows);
-    if constexpr (unroll == 0 && !calls_functions<Prog>)  // long, of arithmetic: half of its time is addresses
+    if constexpr (unroll == 0 && !any_function(Prog{}))  // long, of arithmetic: half of its time is addresses
       if (TTENSOR_LIKELY(n >= N && loop::contiguous(c))) return adjacent_rows(c, n, down, rows);
     general(c, n, down, rows);
   }

@@ -6,9 +6,6 @@
 TTENSOR_BEGIN
 namespace run {
 
-/// Whether an operator is a function and not arithmetic.
-template <class Prog> inline constexpr bool calls_functions = true;
-template <int Root, class... Ins> inline constexpr bool calls_functions<program<Root, Ins...>> = (is_function_v<operator_of_t<Ins>> || ...);
 /// A statement on one element at a time, with the bits of a pack's lanes. `wanted` for fewer complex numbers than a pack: behind them stands less in their
 /// blocks than a pack would read. `cheap` where a part of an array has fewer elements.
 template <class Prog, class Out, class... L> struct one_by_one {
@@ -16,7 +13,7 @@ template <class Prog, class Out, class... L> struct one_by_one {
   using leaves = leaf_set<1, L...>;
   using sweeper = sweep<Prog, typename leaves::list>;
   static constexpr bool wanted = (is_complex_v<typename core_elem<Out>::type> || ... || is_complex_v<typename core_elem<L>::type>);
-  static constexpr bool cheap = wanted || !calls_functions<Prog>;  // arithmetic, which costs less than to make a pack of few elements
+  static constexpr bool cheap = wanted || !any_function(Prog{});  // arithmetic, which costs less than to make a pack of few elements
   /// f(i, value, its addresses) for each of n elements of contiguous planes, in `rows` rows.
   template <class To, class Strip, class F>
   TTENSOR_NOINLINE static void each(typename Strip::places p, index_t n, const index_t* down, index_t rows, F f) {

@@ -29,9 +29,6 @@ template <index_t... E> struct extents_t {
 template <index_t... E> inline constexpr extents_t<E...> extents{};
 
 namespace shape {
-template <class S> struct traits {  // an int: the rank, all extents dynamic
-  static constexpr bool is_static = false;
-};
 /// The type of a shape parameter; nvcc hands decltype(Shape) to its host compiler as a reference.
 template <auto Shape> using type_of = std::remove_cvref_t<decltype(Shape)>;
 template <auto Shape> constexpr int rank_of() {
@@ -157,7 +154,7 @@ template <int N> struct axes {
 };
 template <std::integral... I> axes(I...) -> axes<static_cast<int>(sizeof...(I))>;
 
-/// Which of R axes are named, and the axes that stay.
+/// Which of R axes are named.
 template <int R> struct axis_set {
   bool reduced[R > 0 ? R : 1]{};
 };
@@ -166,7 +163,7 @@ template <int R, int N> axis_set<R> select_axes(const axes<N>& a, const char* op
   axis_set<R> s;
   for (int i = 0; i < N; ++i) {
     bool& r = s.reduced[normalize_axis(a.v[i], R, op)];
-    if (r) raise<axis_error>(message("[") + op + "] axis " + to_message(a.v[i]) + " is named twice [TT-A02]");
+    if (r) raise<axis_error>(message("[") + op + "] axis " + to_message(a.v[i]) + " is named twice; name every axis once [TT-A02]");
     r = true;
   }
   return s;

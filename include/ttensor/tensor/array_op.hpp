@@ -52,7 +52,4 @@ template <class Op, class... A> auto apply_array(const Op& op, const A&... a) {
   }(array_detail::as_array(a)...);
 }
 
-/// The leaf over a tensor's elements (a value; O(1)).
-template <class S, auto Sh> auto leaf_of(const tensor<S, Sh>& t) { return t.as_leaf(); }
-
 TTENSOR_END

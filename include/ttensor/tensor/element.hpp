@@ -47,18 +47,17 @@ template <class S> class element {
   template <class V> TTENSOR_INLINE written operator-=(const V& v) && { return write(with<sub_op>(v)); }
   template <class V> TTENSOR_INLINE written operator*=(const V& v) && { return write(with<mul_op>(v)); }
   template <class V> TTENSOR_INLINE written operator/=(const V& v) && { return write(with<div_op>(v)); }
-  S operator++() &&
-      requires(!std::is_same_v<S, bool>) { return stepped(1), static_cast<S&&>(value_); } S operator--() &&
-      requires(!std::is_same_v<S, bool>) { return stepped(-1), static_cast<S&&>(value_); } S operator++(int) &&
-      requires(!std::is_same_v<S, bool>) {
-        const S was(value_);
-        return stepped(1), was;
-      } S operator--(int) &&
-      requires(!std::is_same_v<S, bool>) {
-        const S was(value_);
-        return stepped(-1), was;
-      } template <class V>
-      requires(!std::is_same_v<S, bool> && !is_complex_v<elem_t<S>>) written operator%=(const V& v) && {
+  template <class X = S> requires(!std::is_same_v<X, bool>) S operator++() && { return stepped(1), static_cast<S&&>(value_); }
+  template <class X = S> requires(!std::is_same_v<X, bool>) S operator--() && { return stepped(-1), static_cast<S&&>(value_); }
+  template <class X = S> requires(!std::is_same_v<X, bool>) S operator++(int) && {
+    const S was(value_);
+    return stepped(1), was;
+  }
+  template <class X = S> requires(!std::is_same_v<X, bool>) S operator--(int) && {
+    const S was(value_);
+    return stepped(-1), was;
+  }
+  template <class V> requires(!std::is_same_v<S, bool> && !is_complex_v<elem_t<S>>) written operator%=(const V& v) && {
     return write(with<remainder_op>(v));
   }
   template <class V> requires(is_integer_v<S> || std::is_same_v<S, bool>) written operator&=(const V& v) && { return write(value_ & v); }
@@ -221,7 +220,7 @@ TTENSOR_BODY void unlike_views(const message& a, const message& b) {
 }
 TTENSOR_BODY void fixed_extent(index_t got, index_t want, int d) {
   raise<shape_error>("[tensor] extent " + to_message(got) + " on axis " + to_message(d) + ", whose type fixes it to " + to_message(want) +
-                            " [TT-S03]");
+                            "; give it that extent, or declare the axis dyn [TT-S03]");
 }
 #endif
 template <class I> TTENSOR_INLINE constexpr index_t element_index(I i) {

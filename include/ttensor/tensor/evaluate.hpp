@@ -5,8 +5,8 @@
 
 TTENSOR_BEGIN
 
-/// Whether the planes of a statement show its shape: one plane a leaf, and no axes but the array's.
 template <class... L> constexpr bool all_numbers(type_list<L...>) { return ((depth_v<typename L::scalar> == 0) && ...); }
+/// Whether the planes of a statement show its shape: one plane a leaf, and no axes but the array's.
 template <class E> inline constexpr bool planes_show_shape_v = expr::shows_shape_v<E> && all_numbers(leaves_of_t<E>{});
 
 /// out = e: takes the shape of e into `extent`, and the memory that `out` has if nobody else needs it: no allocation when the size

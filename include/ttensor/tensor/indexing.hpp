@@ -135,7 +135,7 @@ void check_index(const char* op, int axis, const dims<R>& x, const I& index, con
     if (d != axis && index[d] > limit[d])
       raise<shape_error>(std::string("[") + op + "] the index " + shape::text(index) + " is longer than " + what + " " +
                          shape::text(x) + " on axis " + std::to_string(d) + ", " + std::to_string(index[d]) + " > " +
-                         std::to_string(limit[d]) + " [TT-S21]");
+                         std::to_string(limit[d]) + "; take a part of the index [TT-S21]");
 }
 /// An index of one axis, repeated along the others of an array with these extents; one of the array's rank as it is.
 template <int R, class I, int Q> leaf<I, R> along(const leaf<I, Q>& index, int axis, const dims<R>& extent) {

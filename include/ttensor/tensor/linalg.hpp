@@ -21,8 +21,6 @@ template <class A> auto mirrored(const A& a) {
   constexpr int R = rank_v<A>;
   return swapaxes(a, R - 2, R - 1);
 }
-/// The element type of factorisations: integers go to double.
-template <class T> using real_elem_t = std::conditional_t<is_differentiable_v<T>, T, double>;
 template <int R> void check_square(const char* op, const dims<R>& e) {
   if (e[R - 2] != e[R - 1])
     raise<shape_error>(std::string("[") + op + "] the matrix is not square: " + shape::text(e) +
@@ -162,7 +160,7 @@ struct cholesky_op {
 template <array_like A, array_like B> auto triangular_solve(const A& a, const B& b, bool lower = true, bool transposed = false) {
   constexpr int ra = rank_v<A>, rb = rank_v<B>;
   static_assert(ra >= 2 && rb >= 1, "ttensor: triangular_solve takes a matrix (or a stack of them) and a matrix or vector");
-  using T = linalg_detail::real_elem_t<expr::operand_elem_t<A, B>>;
+  using T = real_or_double_t<expr::operand_elem_t<A, B>>;
   static_assert(is_floating_v<T>, "ttensor: triangular_solve of complex matrices is not there yet");
   const auto x = array_detail::as_array(expr::operand<T>(a));
   const auto z = array_detail::as_array(expr::operand<T>(b));
@@ -199,7 +197,7 @@ template <array_like A, array_like B> auto triangular_solve(const A& a, const B&
 /// Source    Murray (2016), Differentiation of the Cholesky decomposition
 template <array_like A> auto cholesky(const A& a) {
   static_assert(rank_v<A> >= 2, "ttensor: cholesky takes a matrix or a stack of them");
-  using T = linalg_detail::real_elem_t<elem_t<scalar_t<A>>>;
+  using T = real_or_double_t<elem_t<scalar_t<A>>>;
   static_assert(is_floating_v<T>, "ttensor: cholesky of complex matrices is not there yet");
   const auto x = array_detail::as_array(expr::operand<T>(a));
   linalg_detail::check_square("cholesky", x.map.extent);

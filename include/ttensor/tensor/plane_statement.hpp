@@ -12,13 +12,6 @@ TTENSOR_BEGIN
 namespace eval_detail {
 template <class L> using leaf_core = std::conditional_t<is_scalar_leaf_v<L> && batch_levels_v<typename L::scalar> == 0,
                                                         run::uniform<core_t<typename L::scalar>>, core_t<typename L::scalar>>;
-/// Strides of a plane aligned to the statement: batch axes from the oldest level, array axes from the right.
-template <int RT, int Q> TTENSOR_INLINE void align(run::nest_plane& to, const plane<Q>& p, int levels) {
-  for (int d = 0; d < RT; ++d) to.stride[d] = 0;
-  for (int d = 0; d < levels; ++d) to.stride[d] = p.extent[d] == 1 ? 0 : p.stride[d];
-  const int own = Q - levels;
-  for (int d = 0; d < own; ++d) to.stride[RT - own + d] = p.extent[levels + d] == 1 ? 0 : p.stride[levels + d];
-}
 template <int F, int B> TTENSOR_INLINE void set_extent(run::statement_planes<F>& st, const dims<B>& batch, const dims<F - B>& shape) {
   for (int d = 0; d < B; ++d) st.extent[d] = batch[d];
   for (int d = B; d < F; ++d) st.extent[d] = shape[d - B];

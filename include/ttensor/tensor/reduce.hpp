@@ -83,7 +83,7 @@ template <class Q, class W> store<Q> rounded(store<W>& wide) {
 }
 }  // namespace reduce_detail
 
-/// Reduces `e` (scalar S) over the axes in `set` into a fresh store of `n` elements.
+/// Reduces `e` (scalar S) over the axes in `set` into a fresh store.
 template <class Red, bool Columns, class S, class E>
 store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
   using Q = reduction_scalar_t<Red, S>;
@@ -242,6 +242,8 @@ template <int R> axis_set<R> every_axis() {
   return s;
 }
 
+/// Integers as double, anything else as it is.
+template <class E> auto as_real(const E& e) { return expr::operand<real_or_double_t<elem_t<typename E::scalar>>>(e); }
 template <class How> inline constexpr bool has_total = requires { typename How::has_total; };  // total(e): all axes, numbers; counted(e): what finish then gets
 /// How: name; run<Columns>(e, shape, set) -> store of the reduced values; finish(scalar or tensor, elements reduced to one).
 template <class How, class A, class... O> auto reduce_numbers(const How& how, const A& a, const O&... o) {
@@ -297,15 +299,11 @@ struct mean_how {
   static constexpr const char* name = "mean";
   using in_float = void;
   using has_total = void;
-  template <class E> static auto summed(const E& e) {  // integers in double
-    using T = elem_t<typename E::scalar>;
-    return expr::operand<std::conditional_t<is_differentiable_v<T>, T, double>>(e);
-  }
   template <bool Columns, class E>
   static auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-    return sum_how::run<Columns>(summed(e), shape, set);
+    return sum_how::run<Columns>(reduce_detail::as_real(e), shape, set);
   }
-  template <class E> TTENSOR_INLINE static auto total(const E& e) { return sum_how::total(summed(e)); }
+  template <class E> TTENSOR_INLINE static auto total(const E& e) { return sum_how::total(reduce_detail::as_real(e)); }
   template <class E> static index_t counted(const E& e) { return shape::size(e.shape()); }
   template <class X> static X finish(X&& x, index_t n) {
     x /= static_cast<compute_t<real_t<elem_t<scalar_t<X>>>>>(n);

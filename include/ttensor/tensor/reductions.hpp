@@ -18,11 +18,6 @@ template <class E, int R> auto sum_kept(const E& x, const axis_set<R>& set) {
   using Q = typename scalar_of_store<decltype(s)>::type;
   return tensor<Q, R>(static_cast<store<Q>&&>(s), reduced_shape_kept(shape, set));
 }
-/// Integers as double, anything else as it is.
-template <class E> auto as_real(const E& e) {
-  using T = elem_t<typename E::scalar>;
-  return expr::operand<std::conditional_t<is_differentiable_v<T>, T, double>>(e);
-}
 
 // ---- array operators --------------------------------------------------------------------------------------------------
 template <class Red, int R> struct extremum {

@@ -29,7 +29,7 @@ template <int R> layout_map<R> permuted(const layout_map<R>& m, const index_t* o
   bool seen[R > 0 ? R : 1] = {};
   for (int d = 0; d < R; ++d) {
     const int s = shape::normalize_axis(order[d], R, op);
-    if (seen[s]) raise<axis_error>(message("[") + op + "] axis " + to_message(order[d]) + " is named twice [TT-A02]");
+    if (seen[s]) raise<axis_error>(message("[") + op + "] axis " + to_message(order[d]) + " is named twice; name every axis once [TT-A02]");
     seen[s] = true;
     r.extent[d] = m.extent[s];
     r.stride[d] = m.stride[s];

@@ -9,8 +9,6 @@
 
 TTENSOR_BEGIN
 
-/// Batch extents of a statement, oldest level first; 1 where nothing is mapped.
-template <int B> using batch_dims = dims<B>;
 namespace eval_detail {
 [[noreturn]] void batch_mismatch(index_t a, index_t b, const char* op = "vmap");
 #if defined(TTENSOR_BODY)

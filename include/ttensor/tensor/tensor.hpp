@@ -1,4 +1,4 @@
-// tensor: the owning array with value semantics, and tensor_view: an alias of (a part of) one. API.md lists what users see.
+// tensor: the owning array with value semantics, and view_of: an alias of (a part of) one. docs/functions.md lists what users see.
 #pragma once
 #include "element.hpp"
 
@@ -162,7 +162,7 @@ template <class S, int R> class view_of : public array_interface<view_of<S, R>, 
     static_assert(rank_v<decltype(x)> <= R, "ttensor: the right side has more axes than the view it is assigned to");
     if (!shape::broadcast_into(shape, x.shape()) || !(shape == map_.extent))
       raise<shape_error>("[assign] shape " + shape::text(x.shape()) + " does not broadcast to the view " +
-                         shape::text(map_.extent) + " [TT-S06]");
+                         shape::text(map_.extent) + "; reshape the right side, or write to another part [TT-S06]");
     if (!store_.valid()) return;  // of a tensor that never had elements
     for (int d = 0; d < R; ++d)
       if (TTENSOR_UNLIKELY(map_.stride[d] == 0 && map_.extent[d] > 1) && shape::size(map_.extent) > 0) tensor_detail::repeated_view(d);

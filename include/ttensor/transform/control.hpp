@@ -50,6 +50,8 @@ template <class M, class C, class T, std::size_t N> struct masked_leaf<M, C, std
   using type = std::array<masked_leaf_t<M, C, T>, N>;
 };
 template <class M, class C, class T> struct masked_leaf<M, C, std::vector<T>> { using type = std::vector<masked_leaf_t<M, C, T>>; };
+template <class M, class C, class T> struct masked_leaf<M, C, std::optional<T>> { using type = std::optional<masked_leaf_t<M, C, T>>; };
+template <class M, class C, template <class...> class R, class... P> requires tree::is_record_v<R<P...>> struct masked_leaf<M, C, R<P...>> { using type = R<masked_leaf_t<M, C, P>...>; };
 template <class M, class C, class T> requires tree::is_keyed_v<T> struct masked_leaf<M, C, T> { using type = tree::with_parts_t<T, masked_leaf_t<M, C, tree::part_t<T>>>; };
 template <class M, class C, class T> requires tree::is_aggregate_tree_v<T> struct masked_leaf<M, C, T> {
   using type = tree::rebind_t<tree::lift_to<masked_leaf_t<M, C, reelem_t<typename tree::aggregate_of<T>::scalar, double>>>, T>;
@@ -62,7 +64,7 @@ template <class M, class C, class L> struct masked_leaf<M, C, basic_rng<L>> {
 };
 [[noreturn]] inline void parts_differ() {
   raise<shape_error>(
-      "[cond] the branches give vectors of different lengths, or static parts that differ between examples; give both branches one structure [TT-S26]");
+      "[cond] the branches give vectors of different lengths, an optional that only one of them has, or static parts that differ between examples; give both branches one structure [TT-S35]");
 }
 template <class M, class T> T select(const M& m, const T& a, const T& b);
 template <class Struct, int I, class M, class A> auto select_field(const M& m, const A& a, const A& b) {
@@ -87,10 +89,13 @@ template <class M, class T> T select(const M& m, const T& a, const T& b) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return T{select<M, std::tuple_element_t<I, T>>(m, std::get<I>(a), std::get<I>(b))...};
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
-  } else if constexpr (tree::is_container_v<T> && requires { a.size(); }) {
+  } else if constexpr (requires { a.has_value(); }) {
+    if (a.has_value() != b.has_value()) parts_differ();
+    return a.has_value() ? T(select(m, *a, *b)) : T();
+  } else if constexpr (tree::is_container_v<T>) {
     if (a.size() != b.size()) parts_differ();
     return tree::map_parts<T>([&](const auto& x, const auto& y) { return select<M, tree::part_t<T>>(m, x, y); }, a, b);
-  } else if constexpr (tree::is_aggregate_tree_v<T>) {
+  } else if constexpr (tree::is_aggregate_tree_v<T> || tree::is_record_v<T>) {
     return [&]<int... I>(std::integer_sequence<int, I...>) { return T{select_field<T, I>(m, a, b)...}; }(
         std::make_integer_sequence<int, tree::field_count<T>()>{});
   } else {

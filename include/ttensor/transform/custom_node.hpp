@@ -45,7 +45,7 @@ template <class C> struct for_every_example {
     }
   }
 };
-/// Values as outputs of the tape; serial 0: as constants.
+/// Values as outputs of the tape t; of none: as constants.
 struct tape_leaf {
   tape* t;
   std::vector<output>& out;
@@ -140,7 +140,7 @@ template <class C> struct give_gradient {
       if constexpr (R > 0)
         if (!(g.shape() == a.shape()))
           raise<shape_error>("[custom_vjp] argument shape " + shape::text(a.shape()) + " and gradient shape " +
-                             shape::text(g.shape()) + " differ [TT-S16]");
+                             shape::text(g.shape()) + " differ; return a gradient of the shape of its argument [TT-S16]");
       auto l = unmapped(g.as_leaf());
       constexpr int Q = rank_v<decltype(l)>, levels = Q - R;
       for (int d = 0; d < levels; ++d)

@@ -89,15 +89,11 @@ template <class T, class S> void set_element(T& t, index_t k, const S& s) {
     t.elements().set(k, scalar_t<T>(s));
   else t.data()[k] = scalar_t<T>(s);
 }
-template <class L> auto rank0(const L& l) {
-  if constexpr (tree::tensor_leaf<L>) return l.elements().get(0);
-  else return l;
-}
 /// Elements of the block at first, first + stride, ...: those of the leaf v.
 template <class B, class V> void put(B& block, index_t first, index_t stride, const V& v) {
   using S = scalar_t<B>;
   if constexpr (rank_v<V> == 0) {
-    set_element(block, first, rank0(v));
+    set_element(block, first, reverse_detail::rank0(v));
   } else if constexpr (!std::is_lvalue_reference_v<decltype(block.elements())>) {
     block = v;  // a fixed tensor: the result is a scalar, so this is the whole block
   } else {

@@ -39,10 +39,8 @@ template <class C> struct cotangent_leaf {
 /// The tangent map of f at a point: lin(v...) with one tangent for each argument. Reusable; f is not called again.
 template <class C, class F, class... A> class tangent_map {
   using B = var<C>;
-  template <class S> struct call_of;
-  template <int... I> struct call_of<std::integer_sequence<int, I...>> { using type = reverse_detail::call<B, type_list<A...>, I...>; };
-  using K = typename call_of<std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>>::type;
-  using R = tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
+  using K = reverse_detail::whole_call_t<B, A...>;
+  using R = reverse_detail::result_of_t<K, F>;
   using G = std::tuple<tree::rebind_t<tree::lift_to<B>, A>...>;   // of the sweep: linear in the cotangent
   using Ct = tree::rebind_t<tree::lift_to<B>, R>;
   using Y = tree::rebind_t<tree::lift_to<C>, R>;

@@ -109,7 +109,7 @@ template <int N> struct join_leaf {
         if constexpr (tree::tensor_leaf<Y>)
           if (!(v.shape() == y.shape()))
             raise<shape_error>("[custom_jvp] the rule's tangent has shape " + shape::text(v.shape()) +
-                               " and its value " + shape::text(y.shape()) + " [TT-S15]");
+                               " and its value " + shape::text(y.shape()) + "; return a tangent of the shape of the value [TT-S15]");
         t[i] = v.elements().value();
       }
       if constexpr (tree::tensor_leaf<Y>) return Out(join<S, N>(y.elements(), static_cast<decltype(t)&&>(t)), y.shape());

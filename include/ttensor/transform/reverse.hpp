@@ -213,6 +213,11 @@ template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
     else return std::tuple<gradient<N>...>(get(std::integral_constant<int, N>{})...);
   }
 };
+/// The call that differentiates all of its arguments, and what F returns in it.
+template <class C, class S, class... A> struct whole_call;
+template <class C, int... I, class... A> struct whole_call<C, std::integer_sequence<int, I...>, A...> { using type = call<C, type_list<A...>, I...>; };
+template <class C, class... A> using whole_call_t = typename whole_call<C, std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>, A...>::type;
+template <class Call, class F> using result_of_t = tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(), std::declval<const typename Call::wrapped&>()))>;
 
 /// Conjugates every leaf: a holomorphic function's adjoint of 1 is conj(f'(z)).
 struct conjugate_leaf {
@@ -235,6 +240,11 @@ template <class Y, bool Holomorphic> constexpr bool check_scalar() {
                 "ttensor: grad wants a real result; take real(...) or abs of a complex one, or pass holomorphic for the derivative f'(z)");
   static_assert(!Holomorphic || is_complex_v<elem_t<scalar_t<Y>>>, "ttensor: holomorphic promises a complex result, this one is real");
   return true;
+}
+/// The differentiated part of a result.
+template <bool Aux, class Y> decltype(auto) main(const Y& y) {
+  if constexpr (Aux) return (tree::part<0>(y));
+  else return (y);
 }
 template <class Y> auto rank0(const Y& y) {  // as a scalar
   if constexpr (tree::tensor_leaf<Y>) return y.elements().get(0);
@@ -276,8 +286,8 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
         const auto w = K::wrap(t, a...);
         const auto y = record_on(t, [&] { return tree::evaluate_all(ttensor::spread(f, w)); });
         tree::for_each(reverse_detail::check_leaf<C>{t}, y);
-        static_assert(reverse_detail::check_scalar<std::remove_cvref_t<decltype(main(y))>, complex_derivative>());  // at once, before what follows fails
-        const auto value = reverse_detail::rank0(main(y));
+        static_assert(reverse_detail::check_scalar<std::remove_cvref_t<decltype(reverse_detail::main<aux>(y))>, complex_derivative>());  // at once, before what follows fails
+        const auto value = reverse_detail::rank0(reverse_detail::main<aux>(y));
         l.close();
         if constexpr (options::has<strict_t, O...>)
           reverse_detail::require_dependence("grad", t, value, at<(N < 0 ? N + static_cast<int>(sizeof...(A)) : N)>(w)...);
@@ -329,10 +339,6 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
     if constexpr (i >= 0 && i < static_cast<int>(sizeof...(A)))
       tree::require_parts<options::has<allow_int_t, O...>, at_t<i, type_list<A...>>>();
     return true;
-  }
-  template <class Y> static decltype(auto) main(const Y& y) {
-    if constexpr (aux) return (tree::part<0>(y));
-    else return (y);
   }
   template <class K, class Y> static auto strip(const Y& y) {
     using Out = tree::rebind_t<tree::without<typename K::level_scalar>, Y>;

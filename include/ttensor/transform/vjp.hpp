@@ -32,21 +32,14 @@ template <class P, class... A> auto looked_at_gradient() {
   if constexpr (sizeof...(A) == 1) return level_detail::fake<on_probe_t<P, at_t<0, type_list<A...>>>>();
   else return level_detail::fake<std::tuple<on_probe_t<P, A>...>>();
 }
-template <bool Aux, class Y> decltype(auto) main(const Y& y) {
-  if constexpr (Aux) return (tree::part<0>(y));
-  else return (y);
-}
 }  // namespace vjp_detail
 
 /// Maps a cotangent, shaped as the result, to the gradient (a tuple when there are several arguments). Reusable. A
 /// cotangent of a newer level than the tape runs the function again at that level, so the pullback is differentiable.
 template <class C, class F, class Opts, class... A> class pullback;
 template <class C, class F, class... O, class... A> class pullback<C, F, type_list<O...>, A...> {
-  using K0 = type_list<A...>;
-  template <class S> struct call_of;
-  template <int... I> struct call_of<std::integer_sequence<int, I...>> { using type = reverse_detail::call<C, K0, I...>; };
-  using K = typename call_of<std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>>::type;
-  using R = tree::evaluated_t<decltype(ttensor::spread(std::declval<const F&>(), std::declval<const typename K::wrapped&>()))>;
+  using K = reverse_detail::whole_call_t<C, A...>;
+  using R = reverse_detail::result_of_t<K, F>;
   static constexpr bool has_auxiliary = options::has<has_aux_t, O...>;
 
  public:
@@ -93,7 +86,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
   }
 
  private:
-  decltype(auto) result() const { return vjp_detail::main<has_auxiliary>(*y_); }
+  decltype(auto) result() const { return reverse_detail::main<has_auxiliary>(*y_); }
   template <class Y> static auto stripped(const Y& y) {
     return tree::map<tree::rebind_t<tree::without<var<C>>, Y>>(reverse_detail::strip_leaf{}, y);
   }

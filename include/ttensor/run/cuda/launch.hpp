@@ -47,9 +47,7 @@ struct on_stream {
     check(cudaGetLastError(), "launch");
   }
 };
-}  // namespace gpu
 
-namespace gpu {
 /// write(p) to an array of this shape: to out itself, or to a new one that takes its place.
 template <class T, int R, class F> void write_to(device_array<T, R>& out, const dims<R>& shape, bool in_place, const on_stream& x, F&& write) {
   if (in_place && out.holds(shape)) return write(out.data());

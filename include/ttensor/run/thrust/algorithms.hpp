@@ -108,18 +108,21 @@ template <class Red, class P, class T, class E> void inclusive_scan(const P& pol
     thrust::inclusive_scan(policy, in, in + n, out, combine<Red, A>{});
   });
 }
-/// Row-major position of the first largest element; -1 where there is none.
+struct nan_is_largest {
+  template <class T> TTENSOR_HD bool operator()(const T& a, const T& b) const { return a < b || (b != b && a == a); }
+};
+/// Row-major position of the first largest element, of the first NaN if there is one; -1 where there is no element.
 template <class P, class E> index_t argmax(const P& policy, const E& e) {
   using T = compute_t<value_t<E>>;
   return with_elements<T>(e, [&](const auto& f, index_t n) -> index_t {
     if (n == 0) return -1;
     auto in = values(f);
-    return static_cast<index_t>(thrust::max_element(policy, in, in + n) - in);
+    return static_cast<index_t>(thrust::max_element(policy, in, in + n, nan_is_largest{}) - in);
   });
 }
-/// Sorts in place, ascending.
+/// Sorts in place, ascending; x has no NaN.
 template <class P, class T> void sort(const P& policy, T* x, index_t n) { thrust::sort(policy, x, x + n); }
-/// at[i] = position of the i-th smallest of keys, equal ones in order; keys are sorted too.
+/// at[i] = position of the i-th smallest of keys, equal ones in order; keys, which have no NaN, are sorted too.
 template <class P, class T> void argsort(const P& policy, T* keys, index_t* at, index_t n) {
   thrust::sequence(policy, at, at + n);
   thrust::stable_sort_by_key(policy, keys, keys + n, at);
