@@ -6,6 +6,7 @@
 #pragma once
 #include <string>
 #include "slices.hpp"
+#include "tree_pairs.hpp"
 
 TTENSOR_BEGIN
 
@@ -62,47 +63,33 @@ template <class M, class C, class L> struct masked_leaf<M, C, basic_rng<L>> {
       "ttensor: a random key that is the same for all examples cannot be chosen by a mapped condition; map over keys, split(key, n)");
   using type = basic_rng<L>;
 };
-[[noreturn]] inline void parts_differ() {
-  raise<shape_error>(
-      "[cond] the branches give vectors of different lengths, an optional that only one of them has, or static parts that differ between examples; give both branches one structure [TT-S35]");
-}
-template <class M, class T> T select(const M& m, const T& a, const T& b);
-template <class Struct, int I, class M, class A> auto select_field(const M& m, const A& a, const A& b) {
-  using F = tree::field_t<A, I>;
-  if constexpr (!tree::is_static_field_v<Struct, I>) {
-    return select<M, F>(m, tree::field<I>(a), tree::field<I>(b));
-  } else {
-    if constexpr (requires(const F& x) { static_cast<bool>(x == x); })
-      if (!(tree::field<I>(a) == tree::field<I>(b))) parts_differ();
-    return F(tree::field<I>(a));
+/// Of two trees the first where the mask holds, else the second.
+template <class M> struct select {
+  const M& m;
+  template <class T> T leaf(const T& a, const T& b) const {
+    if constexpr (tree::is_keys_v<T>) {
+      return T(where(m, a.seed, b.seed));
+    } else {
+      if constexpr (tree::tensor_leaf<T>)
+        if (!(a.shape() == b.shape())) shapes_differ("cond, switch_, while_loop", shape::text(a.shape()), shape::text(b.shape()));
+      return T(where(m, a, b));
+    }
   }
-}
-/// a where the mask holds, else b, leaf by leaf.
-template <class M, class T> T select(const M& m, const T& a, const T& b) {
-  if constexpr (tree::tensor_leaf<T> || tree::scalar_leaf_type<T>) {
-    if constexpr (tree::tensor_leaf<T>)
-      if (!(a.shape() == b.shape())) shapes_differ("cond, switch_, while_loop", shape::text(a.shape()), shape::text(b.shape()));
-    return T(where(m, a, b));
-  } else if constexpr (tree::is_keys_v<T> && requires { a.seed; }) {
-    return T(where(m, a.seed, b.seed));
-  } else if constexpr (tuple_like<T>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return T{select<M, std::tuple_element_t<I, T>>(m, std::get<I>(a), std::get<I>(b))...};
-    }(std::make_index_sequence<std::tuple_size_v<T>>{});
-  } else if constexpr (requires { a.has_value(); }) {
-    if (a.has_value() != b.has_value()) parts_differ();
-    return a.has_value() ? T(select(m, *a, *b)) : T();
-  } else if constexpr (tree::is_container_v<T>) {
-    if (a.size() != b.size()) parts_differ();
-    return tree::map_parts<T>([&](const auto& x, const auto& y) { return select<M, tree::part_t<T>>(m, x, y); }, a, b);
-  } else if constexpr (tree::is_aggregate_tree_v<T> || tree::is_record_v<T>) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return T{select_field<T, I>(m, a, b)...}; }(
-        std::make_integer_sequence<int, tree::field_count<T>()>{});
-  } else {
+  template <class T, bool Field> T constant(const T& a, const T& b) const {
     static_assert(
-        sizeof(T) == 0,
-        "ttensor: a result of this type cannot be selected example by example; return scalars, tensors, or trees of them");
+        Field, "ttensor: a result of this type cannot be selected example by example; return scalars, tensors, or trees of them");
+    if constexpr (requires { static_cast<bool>(a == b); })
+      if (!(a == b)) differ();
+    return a;
   }
+  [[noreturn]] static void differ() {
+    raise<shape_error>(
+        "[cond] the branches give vectors of different lengths, an optional that only one of them has, or static parts that differ between examples; give both branches one structure [TT-S35]");
+  }
+};
+template <class T, class M> T selected(const M& m, const T& a, const T& b) {
+  const select<M> by{m};
+  return tree::map_pair<T>(by, a, b);
 }
 template <class S> bool any_element(const store<S>& s) {
   if constexpr (is_batched_v<S>) return any_element(s.inner());
@@ -153,8 +140,7 @@ template <class P, class F, class G, class... X> auto cond(const P& p, const F& 
     using M = control::predicate_t<P>;
     if constexpr (control::is_mapped_v<M>) {
       using Z = control::masked_t<M, Y>;
-      return control::select<M, Z>(control::predicate(p), tree::lift<Z>(Y1(tree::evaluate_all(f(a...)))),
-                                   tree::lift<Z>(Y2(tree::evaluate_all(g(a...)))));
+      return control::selected<Z>(control::predicate(p), tree::lift<Z>(Y1(tree::evaluate_all(f(a...)))), tree::lift<Z>(Y2(tree::evaluate_all(g(a...)))));
     } else {
       if (control::predicate(p)) return tree::lift<Y>(Y1(tree::evaluate_all(f(a...))));
       return tree::lift<Y>(Y2(tree::evaluate_all(g(a...))));
@@ -255,7 +241,7 @@ template <bool Bounded, class C, class B, class S> auto while_run(const C& conti
       const auto mask = predicate(go_on);
       if (!any_element(mask.elements())) return s;
       if (Bounded && i >= bound) too_many_trips(bound);
-      s = select<std::remove_cvref_t<decltype(mask)>, T>(mask, tree::lift<T>(R(tree::evaluate_all(body(std::as_const(s))))), s);
+      s = selected<T>(mask, tree::lift<T>(R(tree::evaluate_all(body(std::as_const(s))))), s);
     } else {
       if (!predicate(go_on)) return s;
       if (Bounded && i >= bound) too_many_trips(bound);

@@ -1,6 +1,7 @@
 // Forward mode: jvp. Arguments become duals; every statement computes values and tangents in one loop.
 #pragma once
 #include "reverse.hpp"
+#include "tree_pairs.hpp"
 
 TTENSOR_BEGIN
 
@@ -13,10 +14,14 @@ template <class Y, class D> inline constexpr bool tree::is_record_v<jvp_result<Y
 namespace forward_detail {
 template <class X> using one_dual = dual<X, 1>;
 
-/// Pairs an argument leaf with its tangent leaf.
-struct join_leaf {
-  template <class Out, class A, class V> static Out make(const A& a, const V& v) {
-    if constexpr (tree::tensor_leaf<A>) {
+/// Joins an argument with its tangent.
+struct join {
+  template <class Out, class A, class V> static Out leaf(const A& a, const V& v) {
+    if constexpr (tree::is_keys_v<A>) {
+      return tree::keys_as<Out>(a);
+    } else if constexpr (!tree::is_differentiable_leaf_v<A>) {
+      return a;
+    } else if constexpr (tree::tensor_leaf<A>) {
       using S = typename Out::scalar;
       using X = inner_t<S>;
       array<store<X>, 1> t;
@@ -27,37 +32,9 @@ struct join_leaf {
       return Out(X(a), X(v));
     }
   }
+  template <class Out, bool, class A, class V> static Out constant(const A& a, const V&) { return a; }
+  [[noreturn]] static void differ() { tree::parts_differ(); }
 };
-template <class Struct, class Out, int I, class A, class V> Out join_field(const A& a, const V& v);
-/// A tree whose leaves join those of two trees of one structure.
-template <class Out, class A, class V> Out join(const A& a, const V& v) {
-  if constexpr (tree::tensor_leaf<A> || tree::scalar_leaf_type<A>) {
-    if constexpr (tree::is_differentiable_leaf_v<A>) return join_leaf::make<Out>(a, v);
-    else return a;
-  } else if constexpr (tree::is_keys_v<A>) {
-    return tree::keys_as<Out>(a);
-  } else if constexpr (tuple_like<A>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return Out{join<std::tuple_element_t<I, Out>>(std::get<I>(a), std::get<I>(v))...};
-    }(std::make_index_sequence<std::tuple_size_v<A>>{});
-  } else if constexpr (tree::is_container_v<A>) {
-    if constexpr (requires { a.has_value(); }) {
-      return a.has_value() ? Out(join<typename Out::value_type>(*a, *v)) : Out{};
-    } else {
-      return tree::map_parts<Out>([](const auto& x, const auto& d) { return join<tree::part_t<Out>>(x, d); }, a, v);
-    }
-  } else if constexpr (tree::is_aggregate_tree_v<A> || tree::is_record_v<A>) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      return Out{join_field<A, tree::field_t<Out, I>, I>(tree::field<I>(a), tree::field<I>(v))...};
-    }(std::make_integer_sequence<int, tree::field_count<A>()>{});
-  } else {
-    return a;  // static
-  }
-}
-template <class Struct, class Out, int I, class A, class V> Out join_field(const A& a, const V& v) {
-  if constexpr (tree::is_static_field_v<Struct, I>) return a;
-  else return join<Out>(a, v);
-}
 struct value_part {
   template <class X, auto Sh, class Out> Out operator()(const tensor<dual<X>, Sh>& y, std::type_identity<Out>) const {
     if constexpr (std::is_same_v<typename Out::scalar, X>) return Out(y.elements().value_.value(), y.shape());
@@ -165,9 +142,10 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         (tree::require_like<Names>(std::get<I>(a), std::get<I>(v)), ...);
       }(std::index_sequence_for<A...>{});
+      const join joining;
       auto wrapped = [&]<std::size_t... I>(std::index_sequence<I...>) {
         return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
-            join<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(std::get<I>(a), std::get<I>(v))...);
+            tree::map_pair<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(joining, std::get<I>(a), std::get<I>(v))...);
       }(std::index_sequence_for<A...>{});
       TTENSOR_DUAL_CALL(const level_calls::running call;)
       TTENSOR_DUAL_CALL(
