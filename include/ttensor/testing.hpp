@@ -21,7 +21,7 @@ struct gradcheck_result {
   index_t outputs = 0, inputs = 0;
   double worst = 0;      // the largest error of all; NaN when a value or a derivative is NaN
   double tolerance = 0;  // what it may be
-  explicit operator bool() const { return worst <= tolerance; }
+  operator bool() const { return worst <= tolerance; }
 
   friend std::ostream& operator<<(std::ostream& os, const gradcheck_result& r) {
     os << "gradcheck: " << r.outputs << " x " << r.inputs << " derivatives " << (r ? "agree" : "DIFFER")

@@ -437,3 +437,15 @@ auto c() { return tt::cond(true, [](auto v) { return v; }, [](auto v) { return -
 auto shifted(const tt::tensor<int, 1>& i) { return tt::eval(i << 2.5); }
 // twin:
 auto shifted(const tt::tensor<int, 1>& i) { return tt::eval(i << 2); }
+
+// case: mixed_extents_that_do_not_broadcast
+// expect: extents in the types of two tensors do not broadcast
+auto summed(const tt::tensor<double, tt::extents<tt::dyn, 3>>& a, const tt::tensor<double, tt::extents<tt::dyn, 4>>& b) { return a + b; }
+// twin:
+auto summed(const tt::tensor<double, tt::extents<tt::dyn, 3>>& a, const tt::tensor<double, tt::extents<tt::dyn, 1>>& b) { return a + b; }
+
+// case: mixed_extents_of_an_assignment
+// expect: extents in the types of two tensors differ
+void copied(tt::tensor<double, tt::extents<tt::dyn, 3>>& a, const tt::fixed<double, 2, 4>& b) { a = b; }
+// twin:
+void copied(tt::tensor<double, tt::extents<tt::dyn, 3>>& a, const tt::fixed<double, 2, 3>& b) { a = b; }

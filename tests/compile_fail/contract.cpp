@@ -332,3 +332,15 @@ vec scaled(const vec& v) {
                                 [](const auto& n, const auto& ct) { return std::tuple(eval(n * ct), 0); });
   return tt::grad([f](const auto& x) { return sum(f(x, 3)); })(v);
 }
+
+// case: custom_rule_of_one_result
+// expect: the rule of custom_jvp returns two things
+double lone(double x) { return tt::grad(tt::custom_jvp([](auto t) { return t * t; }, [](auto t, auto d) { return 2.0 * t * d; }))(x); }
+// twin:
+double lone(double x) { return tt::grad(tt::custom_jvp([](auto t) { return t * t; }, [](auto t, auto d) { return std::pair(t * t, 2.0 * t * d); }))(x); }
+
+// case: linearize_at_an_integer
+// expect: a derivative with respect to an argument without floating-point parts
+double tangent(double x) { return tt::linearize([](auto t, auto n) { return t * n; }, x, 2).y; }
+// twin:
+double tangent(double x) { return tt::linearize([](auto t, auto n) { return t * n; }, x, 2.0).y; }

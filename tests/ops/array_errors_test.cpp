@@ -48,9 +48,9 @@ TEST_CASE("take, gather, scatter_add") {
 }
 TEST_CASE("reshape names the shape that was asked for") {
   const auto a = tt::zeros<double>(3, 4);
-  CHECK(text<tt::shape_error>([&] { reshape(a, 5, -1); }) == "[reshape] 12 elements do not fit the shape (5,-1); the extents must multiply to them, one may be -1 [TT-S13]");
-  CHECK(text<tt::shape_error>([&] { reshape(a, -1, -1); }) == "[reshape] 12 elements do not fit the shape (-1,-1); the extents must multiply to them, one may be -1 [TT-S13]");
-  CHECK(text<tt::shape_error>([&] { reshape(a, 5, 2); }) == "[reshape] 12 elements do not fit the shape (5,2); the extents must multiply to them, one may be -1 [TT-S13]");
+  CHECK(text<tt::shape_error>([&] { reshape(a, 5, -1); }) == "[reshape] the 12 elements of (3,4) do not fit the shape (5,-1); the extents must multiply to them, one may be -1 [TT-S13]");
+  CHECK(text<tt::shape_error>([&] { reshape(a, -1, -1); }) == "[reshape] the 12 elements of (3,4) do not fit the shape (-1,-1); the extents must multiply to them, one may be -1 [TT-S13]");
+  CHECK(text<tt::shape_error>([&] { reshape(a, 5, 2); }) == "[reshape] the 12 elements of (3,4) do not fit the shape (5,2); the extents must multiply to them, one may be -1 [TT-S13]");
 }
 TEST_CASE("an index out of range changes nothing") {
   tt::tensor<double, 1> x{1, 2, 3};

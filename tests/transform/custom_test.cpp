@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 #include <ttensor/all.hpp>
 
 namespace tt = ttensor;
@@ -109,4 +110,14 @@ TEST_CASE("a rule may call a derivative of its own and may use captured constant
   const auto f = custom_jvp([=](auto x) { return scale * sin(x); }, [=](auto x, auto d) { return std::pair{scale * sin(x), scale * cos(x) * d}; });
   CHECK(tt::grad(f)(0.5) == near(3 * std::cos(0.5)));
   CHECK(tt::grad(tt::grad(f))(0.5) == near(-3 * std::sin(0.5)));
+}
+TEST_CASE("functions of double alone, opaque to transforms, below a function that captures") {  // did not compile
+  const std::function<double(double)> square = [](double x) { return x * x; };
+  const auto j = custom_jvp(square, [](auto x, auto d) { return std::pair{x * x, 2.0 * x * d}; });
+  const auto v = custom_vjp(square, [](auto x) { return std::pair{x * x, x}; }, [](auto x, auto ct) { return 2.0 * x * ct; });
+  const double a = 2;
+  CHECK(tt::grad([&](auto x) { return a * j(x) * x; })(3.0) == 54);
+  CHECK(tt::grad([&](auto x) { return a * v(x) * x; })(3.0) == 54);
+  CHECK(tt::hessian([&](auto x) { return a * j(x) * x; })(3.0) == 36);
+  CHECK(vmap(tt::grad([&](auto x) { return a * j(x) * x; }))(tensor<double, 1>{1, 2})(1) == 24);
 }

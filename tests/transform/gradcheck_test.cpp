@@ -118,7 +118,8 @@ TEST_CASE("an operator whose rule is written as any code is") {
   const tt::tensor<double, 1> x{-1.5, 0, 0.25, 2, 3}, b{0.5, 1, 1.5, 2, -1};
   const tt::tensor<double, 1> y = swish(x, b);
   for (int i = 0; i < 5; ++i) CHECK(y(i) == doctest::Approx(x(i) / (1 + std::exp(-b(i) * x(i)))).epsilon(1e-14));
-  CHECK(tt::gradcheck([](const auto& x, const auto& b) { return swish(x, b); }, x, b));
+  const bool agree = tt::gradcheck([](const auto& x, const auto& b) { return swish(x, b); }, x, b);
+  CHECK(agree);
   const auto slope = [](double v) {  // of b = 1, and its own slope
     const double s = 1 / (1 + std::exp(-v));
     return std::pair{s * (1 + v * (1 - s)), s * (1 - s) * (2 + v * (1 - 2 * s))};

@@ -124,6 +124,10 @@
 #define TTENSOR_LIKELY(x) __builtin_expect(!!(x), 1)
 #define TTENSOR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+#if defined(TTENSOR_CHECK_BOUNDS) && 1 - TTENSOR_CHECK_BOUNDS - 1 == 2  // defined without a value, which reads 1 - -1: on
+#undef TTENSOR_CHECK_BOUNDS
+#define TTENSOR_CHECK_BOUNDS 1
+#endif
 #if !defined(TTENSOR_CHECK_BOUNDS)
 #if defined(NDEBUG)
 #define TTENSOR_CHECK_BOUNDS 0

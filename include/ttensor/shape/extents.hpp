@@ -48,6 +48,11 @@ template <auto Shape> constexpr bool all_dynamic() {
     if (extent_of<Shape>(d) != dyn) return false;
   return true;
 }
+/// The extent of axis d of an array type, from the last one on: dyn unless its type shows it.
+template <class A> constexpr index_t shown_extent(int d) {
+  if constexpr (requires { A::shape_parameter; }) return extent_of<A::shape_parameter>(rank_of<A::shape_parameter>() - 1 - d);
+  else return static_cast<void>(d), dyn;
+}
 /// Whether the types allow two arrays to have one shape.
 template <auto A, auto B> constexpr bool may_be_equal() {
   bool yes = rank_of<A>() == rank_of<B>();

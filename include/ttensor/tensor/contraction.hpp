@@ -134,14 +134,9 @@ void check_leading(const char* op, const layout_map<R>& a, const layout_map<R>& 
 template <class S, int R, int Q> tensor<S, Q> reshaped(tensor<S, R>&& t, const dims<Q>& e) {
   return tensor<S, Q>(static_cast<store<S>&&>(t.elements()), e);
 }
-/// The extent of axis d of A, from the last one on: dyn unless its type shows it.
-template <class A> constexpr index_t shown_extent(int d) {
-  if constexpr (requires { A::shape_parameter; }) return shape::extent_of<A::shape_parameter>(rank_v<A> - 1 - d);
-  else return static_cast<void>(d), dyn;
-}
 /// Whether the summed axes of a product may be of one extent.
 template <class A, class B> constexpr bool inner_extents_agree() {
-  const index_t k = shown_extent<A>(0), l = shown_extent<B>(rank_v<B> > 1 ? 1 : 0);
+  const index_t k = shape::shown_extent<A>(0), l = shape::shown_extent<B>(rank_v<B> > 1 ? 1 : 0);
   return k == dyn || l == dyn || k == l;
 }
 /// Fixed matrices and vectors of at most 64 floats or doubles each.
@@ -214,7 +209,7 @@ template <int W, index_t k, index_t n, index_t J, bool Unrolled, class T> TTENSO
 /// Their product: loops of known length, and in each element one chain of multiply-adds, as in most products (run/matmul.hpp).
 template <class A, class B> TTENSOR_INLINE auto fixed_product(const A& a, const B& b) {
   using T = scalar_t<A>;
-  constexpr index_t k = shown_extent<A>(0), m = rank_v<A> == 1 ? 1 : shown_extent<A>(1), n = rank_v<B> == 1 ? 1 : shown_extent<B>(0);
+  constexpr index_t k = shape::shown_extent<A>(0), m = rank_v<A> == 1 ? 1 : shape::shown_extent<A>(1), n = rank_v<B> == 1 ? 1 : shape::shown_extent<B>(0);
   std::conditional_t<rank_v<A> == 1, fixed<T, n>, std::conditional_t<rank_v<B> == 1, fixed<T, m>, fixed<T, m, n>>> y;
   ++counts.loops;
   constexpr index_t steps = k * (n / native_width_v<T> + n % native_width_v<T>);  // of a row

@@ -32,6 +32,10 @@ template <class S> class element {
     a.store_->set(a.at_, b.value_);
     b.store_->set(b.at_, x);
   }
+  // Members of its scalar. Those of a dual are data: eval(x(0)).tangent.
+  template <class X = S> requires requires(const X& s) { s.value(); } auto value() const { return value_.value(); }
+  template <class X = S> requires is_complex_v<X> auto real() const { return value_.real(); }
+  template <class X = S> requires is_complex_v<X> auto imag() const { return value_.imag(); }
   TTENSOR_INLINE const S& get() const& { return value_; }
   TTENSOR_INLINE S&& get() && { return static_cast<S&&>(value_); }
   template <class V> TTENSOR_INLINE element& operator=(const V& v) & { value_ = static_cast<S>(v); return *this; }

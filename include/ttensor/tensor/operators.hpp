@@ -19,6 +19,20 @@ template <class A> concept function_operand = operand<A> || short_float<A> || la
 template <class A> concept plain_float = math::detail::has_kernels<std::remove_cvref_t<A>>;
 template <class A> concept function_operand_or_floating = function_operand<A> || plain_float<A>;
 
+namespace expr {
+template <class A> inline constexpr bool is_partly_static_v = false;
+template <class S, auto Shape> inline constexpr bool is_partly_static_v<tensor<S, Shape>> = !shape::all_dynamic<Shape>();
+/// Whether two tensors may broadcast, as far as their types show their extents.
+template <class A, class B> constexpr bool may_broadcast() {
+  if constexpr (is_partly_static_v<std::remove_cvref_t<A>> && is_partly_static_v<std::remove_cvref_t<B>>) {
+    for (int d = 0; d < rank_v<A> && d < rank_v<B>; ++d) {
+      const index_t a = shape::shown_extent<std::remove_cvref_t<A>>(d), b = shape::shown_extent<std::remove_cvref_t<B>>(d);
+      if (a != b && a != dyn && b != dyn && a != 1 && b != 1) return false;
+    }
+  }
+  return true;
+}
+}  // namespace expr
 /// apply<Op>; where that builds a node, without a call of it, which would be compiled for every operator of a statement.
 #define TTENSOR_APPLY_1(op, a)                                                                                                              \
   {                                                                                                                                         \
@@ -27,6 +41,7 @@ template <class A> concept function_operand_or_floating = function_operand<A> ||
   }
 #define TTENSOR_APPLY_2(op, a, b)                                                                                                           \
   {                                                                                                                                         \
+    static_assert(expr::may_broadcast<A, B>(), "ttensor: the extents in the types of two tensors do not broadcast; they must be equal or 1, aligned from the right"); \
     if constexpr (expr::builds_owned<op, A, B>) return expr::built<op, A, B>(expr::elements_t<op, A, B>{}, static_cast<A&&>(a), static_cast<B&&>(b)); \
     else return apply<op>(static_cast<A&&>(a), static_cast<B&&>(b));                                                                        \
   }

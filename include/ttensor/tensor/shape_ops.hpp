@@ -183,7 +183,7 @@ template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
   for (int d = 0; d < Q; ++d) fits = fits && to[d] >= 0;
   fits = fits && shape::elements(to) == n;
   if (!fits)
-    raise<shape_error>("[reshape] " + to_message(n) + " elements do not fit the shape " + shape::text(asked) +
+    raise<shape_error>("[reshape] the " + to_message(n) + " elements of " + shape::text(a.shape()) + " do not fit the shape " + shape::text(asked) +
                        "; the extents must multiply to them, one may be -1 [TT-S13]");
   auto on = [&](const auto& m) {
     auto r = layout_map<Q>::row_major(to);

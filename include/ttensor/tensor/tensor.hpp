@@ -185,6 +185,11 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   static constexpr int R = shape::rank_of<Shape>();
   static_assert(R >= 0, "ttensor: the rank of a tensor is the number of its axes, 0 or more");
   using base = array_interface<tensor, S, R>;
+  template <class E> static constexpr bool may_be() {  // as far as the types of both show their extents
+    if constexpr (shape::all_dynamic<Shape>() || rank_v<E> != R) return true;
+    else if constexpr (requires { E::shape_parameter; }) return shape::may_be_equal<Shape, E::shape_parameter>();
+    else return true;
+  }
 
  public:
   using ttensor_tensor = void;
@@ -272,6 +277,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   }
   template <class E> requires(expression<E> || array_object<E>) tensor(const E& e) : extent_{} {
     static_assert(rank_v<E> == R, "ttensor: a tensor is made from an expression of the same rank");
+    static_assert(may_be<E>(), "ttensor: the extents in the types of two tensors differ, so one cannot become the other");
     take(tensor_detail::as_elem<S>(e));
   }
   template <class E> requires(expression<E> && !std::is_lvalue_reference_v<E>) tensor(E&& e) : extent_{} {
@@ -282,6 +288,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
   template <class E> requires((expression<E> || array_object<E>) && !std::is_same_v<std::remove_cvref_t<E>, tensor>)
   TTENSOR_INLINE tensor& operator=(E&& e) {
     static_assert(rank_v<E> == R, "ttensor: a tensor is assigned from an expression of the same rank");
+    static_assert(may_be<std::remove_cvref_t<E>>(), "ttensor: the extents in the types of two tensors differ, so one cannot become the other");
     if constexpr (shape::all_dynamic<Shape>() && rank_v<E> == R && is_last_whole_v<S, E>) {  // no function between: each is the statement once more for the compiler
       whole_way<S, typename E::tree_type>::assign(store_, extent_, e);
     } else {

@@ -1,5 +1,6 @@
 // The axes that vmap maps over: in_axes, out_axes, in_axes_tree, and the entry of each part of an argument.
 #pragma once
+#include <array>
 #include <limits>
 #include <tuple>
 #include <type_traits>
@@ -53,12 +54,17 @@ template <class... A, int I, int N> struct entry<in_axes_tree_t<A...>, I, N> {
 };
 template <class... A, int I, int N> struct entry<std::tuple<A...>, I, N> : entry<in_axes_tree_t<A...>, I, N> {};
 template <class A, class B, int I, int N> struct entry<std::pair<A, B>, I, N> : entry<in_axes_tree_t<A, B>, I, N> {};
+template <class A, std::size_t M, int I, int N> struct entry<std::array<A, M>, I, N> {
+  static_assert(M == N, "ttensor: the axes of vmap must match the arguments: one entry for each argument, or for each part of a tree");
+  using type = A;
+};
 
 template <class Ax> inline constexpr bool maps_v = is_axis_v<Ax>;  // does it map anything?
 template <> inline constexpr bool maps_v<first_unmapped> = true;
 template <class... A> inline constexpr bool maps_v<in_axes_tree_t<A...>> = (maps_v<A> || ...);
 template <class... A> inline constexpr bool maps_v<std::tuple<A...>> = (maps_v<A> || ...);
 template <class A, class B> inline constexpr bool maps_v<std::pair<A, B>> = maps_v<A> || maps_v<B>;
+template <class A, std::size_t M> inline constexpr bool maps_v<std::array<A, M>> = maps_v<A>;
 
 /// Axes of all arguments, and the axis of the results, among the options.
 template <class... O> struct in_of { using type = axis_t<0>; };

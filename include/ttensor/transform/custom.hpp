@@ -21,14 +21,24 @@ template <class R> constexpr void check_captures() {
       "its derivative would be lost, so pass the variable as an argument");
 }
 template <class R, class X, class D> auto call_rule(const R& rule, const std::tuple<X>& x, const std::tuple<D>& d) {
+  static_assert(std::is_invocable_v<const R&, const X&, const D&>, "ttensor: the rule of custom_jvp takes two arguments, the point and its tangent");
   return rule(std::get<0>(x), std::get<0>(d));
 }
 template <class R, class... X, class... D> requires(sizeof...(X) > 1)
 auto call_rule(const R& rule, const std::tuple<X...>& x, const std::tuple<D...>& d) {
+  static_assert(
+      std::is_invocable_v<const R&, const std::tuple<X...>&, const std::tuple<D...>&>,
+      "ttensor: the rule of custom_jvp of a function of several arguments takes two, the tuple of them and the tuple of their tangents");
   return rule(x, d);
 }
-template <class P> using first_t = tree::evaluated_t<std::tuple_element_t<0, P>>;
-template <class P> using second_t = tree::evaluated_t<std::tuple_element_t<1, P>>;
+template <int I, class P> struct part_of_rule {
+  static_assert(
+      sizeof(P) == 0,
+      "ttensor: the rule of custom_jvp returns two things, std::pair(value, tangent), and so does fwd of custom_vjp, std::pair(value, what bwd needs)");
+};
+template <int I, class P> requires(std::tuple_size<P>::value == 2) struct part_of_rule<I, P> { using type = tree::evaluated_t<std::tuple_element_t<I, P>>; };
+template <class P> using first_t = typename part_of_rule<0, P>::type;
+template <class P> using second_t = typename part_of_rule<1, P>::type;
 
 /// Whether the bytes of a rule hold the address of a local that is gone when the tape is swept. Not of rules with bytes that nobody wrote, which may hold
 /// any address: the unused part of a string, and padding where the compiler does not clear it (clang).
@@ -95,6 +105,12 @@ template <class C, int N, class Y, class One> auto joined(const One& one) {
   for (const auto& t : tangents) tree::for_each([](const auto&, const auto&) {}, *y, *t);  // of one structure, or an error
   return tree::map<tree::rebind_t<tree::lift_to<C>, Y>>(parts::join_leaf<N>{leaves, k}, *y);
 }
+/// What f returns for probes; what it returns for numbers where it takes nothing else, as a std::function<double(double)>.
+template <class F, class... A> auto looked_at() {
+  if constexpr (std::is_invocable_v<const F&, const A&...>) return std::type_identity<tree::evaluated_t<std::invoke_result_t<const F&, const A&...>>>();
+  else return std::type_identity<tree::evaluated_t<std::invoke_result_t<const F&, const plain_t<A>&...>>>();
+}
+template <class F, class... A> using looked_at_t = typename decltype(looked_at<F, A...>())::type;
 template <class L> inline constexpr int tangents_of = planes_v<core_t<L>> / planes_v<core_t<inner_t<L>>> - 1;
 }  // namespace custom_detail
 
@@ -117,7 +133,7 @@ template <class F, class Rule> struct custom_jvp_function {
     using C = met_chain_t<double, double, A...>;
     using L = parts::newest_t<C>;
     if constexpr (probing_v<A...>) {
-      return level_detail::fake<on_probe_t<probe_of_t<C>, tree::evaluated_t<decltype(f(a...))>>>();
+      return level_detail::fake<on_probe_t<probe_of_t<C>, custom_detail::looked_at_t<F, A...>>>();
     } else if constexpr (std::is_void_v<L>) {
       return tree::evaluated_t<decltype(f(a...))>(tree::evaluate_all(f(a...)));
     } else if constexpr (is_dual_v<L>) {
@@ -179,7 +195,7 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
     using C = met_chain_t<double, double, A...>;
     using L = parts::newest_t<C>;
     if constexpr (probing_v<A...>) {  // here f is called; in reverse mode, which may not exist for it, it never is
-      return level_detail::fake<on_probe_t<probe_of_t<C>, tree::evaluated_t<decltype(f(a...))>>>();
+      return level_detail::fake<on_probe_t<probe_of_t<C>, custom_detail::looked_at_t<F, A...>>>();
     } else if constexpr (std::is_void_v<L>) {
       return tree::evaluated_t<decltype(f(a...))>(tree::evaluate_all(f(a...)));
     } else if constexpr (is_dual_v<L>) {

@@ -42,8 +42,11 @@ template <class Op, class A, class V> void require_like(const A& a, const V& v) 
       static_assert(
           same_element<A, V>(),
           "ttensor: a tangent or cotangent has another element type than its argument or result; convert it with to<T>(x)");
-      if constexpr (tensor_leaf<A> && tensor_leaf<V>)
+      if constexpr (tensor_leaf<A> && tensor_leaf<V> && rank_v<A> == rank_v<V>) {
+        static_assert(shape::may_be_equal<A::shape_parameter, V::shape_parameter>(),
+                      "ttensor: a tangent or cotangent has other extents in its type than its argument or result");
         if (const auto e = a.shape(), d = v.shape(); !(e == d)) unlike_shapes(names_of<Op>, e.v, d.v, rank_v<A>);
+      }
     }
   } else if constexpr (tuple_like<A>) {
     constexpr std::size_t n = std::tuple_size_v<A>;

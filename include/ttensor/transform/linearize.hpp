@@ -136,6 +136,7 @@ template <class C, class R> auto looked_at() {
 }
 template <class Forced, bool Strict, class F, class... A> auto run(const F& f, const A&... a) {
   static_assert(sizeof...(A) > 0, "ttensor: linearize needs at least one argument, in the call that takes f: linearize(f, x...)");
+  tree::require_parts<false, A...>();
   if constexpr (probing_v<A..., Forced>) {
     using P = probe_of_t<Forced, tree::chain_t<A>...>;
     using R = level_detail::seen_t<F, on_probe_t<P, A>...>;
