@@ -248,3 +248,17 @@ TEST_CASE("a function inside whose result is of an outer level only") {
   CHECK(tt::jvp([](const auto& s) { return tt::jacrev([&](const auto&) { return s * s; })(s) + s * s; }, 2.0, 1.0).y_dot == 4);
   CHECK(tt::all(tt::vmap([](const auto& s) { return tt::jacrev([&](const auto&) { return s * s; })(s) + s * s; })(x) == x * x));
 }
+TEST_CASE("forward mode calls f once a pass: the first one shows the shapes too") {
+  int calls = 0;
+  const auto square = [&](const auto& x) { return ++calls, tt::eval(x * x); };
+  const auto after = [&](auto&& run) { return calls = 0, static_cast<void>(run()), calls; };
+  const tt::tensor<double, 1> x{1, 2, 3};
+  CHECK(after([&] { return tt::jacfwd(square)(x); }) == 3);
+  CHECK(after([&] { return tt::jacfwd(square, tt::chunk_size{2})(x); }) == 2);
+  CHECK(after([&] { return tt::jacfwd(square)(tt::tensor<double, 1>(0)); }) == 1);
+  CHECK(after([&] { return tt::jacfwd([&](auto t) { return ++calls, t * t; })(2.0); }) == 1);
+  const auto both = [&](const auto& a, const auto& b) { return ++calls, tt::eval((1.0 + sum(a)) * b); };
+  CHECK(after([&] { return tt::jacfwd<0, 1>(both)(tt::tensor<double, 1>(0), x); }) == 3);
+  CHECK(std::get<1>(tt::jacfwd<0, 1>(both)(tt::tensor<double, 1>(0), x))(2, 2) == 1);
+  CHECK(after([&] { return tt::hessian([&](const auto& v) { return ++calls, sum(v * v); })(x); }) == 3);
+}

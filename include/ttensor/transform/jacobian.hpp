@@ -202,10 +202,11 @@ template <class C, bool Chunked> struct passes {
     if constexpr (Chunked) put_examples<batched<C>>(block, first, rows, across, stride, v);
     else jacobian_detail::put(block, first, stride, v);
   }
+  index_t rows_of(index_t left) const { return !Chunked ? 1 : left < most ? left : most; }
   /// run(k, rows) until n are done.
   template <class Run> void each(index_t n, Run&& run) const {
     for (index_t k = 0; k < n;) {
-      const index_t rows = !Chunked ? 1 : n - k < most ? n - k : most;
+      const index_t rows = rows_of(n - k);
       run(k, rows);
       k += rows;
     }
@@ -213,7 +214,14 @@ template <class C, bool Chunked> struct passes {
 };
 template <class C, class Forced, bool Holomorphic, bool Chunked, class F, class X>
 auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
-  const auto y = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, -1, 0, 1)).y;  // for its shapes; columns follow
+  int lead = -1, number = 0;  // the first leaf with elements: its first pass shows the shapes of the result
+  index_t lead_columns = 0;
+  tree::for_each([&](const auto& l) {
+    if (lead < 0 && leaf_size(l) > 0) lead = number, lead_columns = leaf_size(l);
+    ++number;
+  }, x);
+  const auto first = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, lead, 0, lead < 0 ? 1 : p.rows_of(lead_columns)));
+  const auto& y = first.y;
   check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
   std::apply([&](auto&... row) {
@@ -221,13 +229,14 @@ auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
     tree::for_each([&](const auto& l, auto&... block) {
       const index_t columns = leaf_size(l);
       p.each(columns, [&](index_t k, index_t rows) {
-        const auto d = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, leaf, k, rows)).y_dot;
-        std::apply([&](const auto&... v) { (p.put(block, k, rows, 1, columns, v), ...); }, leaf_refs(d));
+        auto put = [&](const auto& d) { std::apply([&](const auto&... v) { (p.put(block, k, rows, 1, columns, v), ...); }, leaf_refs(d)); };
+        if (leaf == lead && k == 0) put(first.y_dot);
+        else put(forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, leaf, k, rows)).y_dot);
       });
       ++leaf;
     }, x, row...);
   }, r);
-  return assemble<C, std::remove_const_t<decltype(y)>, X>(y, r);
+  return assemble<C, std::remove_cvref_t<decltype(y)>, X>(y, r);
 }
 /// strict: f with NaN as the tangent of one leaf of x after the other.
 template <class Forced, class F, class X> void require_dependence(const F& f, const X& x) {
