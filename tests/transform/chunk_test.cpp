@@ -141,12 +141,12 @@ TEST_CASE("Jacobians: at most n columns or rows at once, the same bits") {
   for (int k = 0; k < 4; ++k)
     for (int i = 0; i < 5; ++i)
       want(k, i) = a(k, i) * std::cos(x(i)) * s + 2 * x(i) * as(k) + (i == 1 ? 1 / (1 + e) : 0) - (i == 0 ? x(1) * e / ((1 + e) * (1 + e)) : 0);
-  const mat columns = counted(6, [&] { return tt::jacfwd(f)(x); }), rows = counted(1, [&] { return tt::jacrev(f)(x); });
+  const mat columns = counted(5, [&] { return tt::jacfwd(f)(x); }), rows = counted(1, [&] { return tt::jacrev(f)(x); });
   CHECK(max(abs(columns - want)) < 1e-14);
   CHECK(max(abs(rows - want)) < 1e-14);
   for (const index_t n : sizes) {
     CAPTURE(n);
-    CHECK(same(counted(1 + chunks(5, n), [&] { return tt::jacfwd(f, chunk_size{n})(x); }), columns));
+    CHECK(same(counted(chunks(5, n), [&] { return tt::jacfwd(f, chunk_size{n})(x); }), columns));
     CHECK(same(counted(1, [&] { return tt::jacrev(f, chunk_size{n})(x); }), rows));
     CHECK(same(tt::jacobian(f, chunk_size{n})(x), rows));
   }
