@@ -204,6 +204,7 @@ TTENSOR_NOINLINE inline bool forms_apart(const back_layout& l, const back_record
 }  // namespace back_detail
 template <bool Plain> void run_back(const back_layout& l, const back_record& given, slot_base* const* cotangent,
                                     const index_t* out_stride, slot_base* const* to, void* sum) {
+  // One function and not a class with a method for each part below: that took the compiler 0.24 billion instructions more, and 736 bytes.
   alignas(64) static constexpr char zeros[256]{};
   arena memory;
   back_record r = given;
@@ -215,6 +216,8 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& giv
   index_t whole[run::max_rank];
   const int rank = l.rank, levels = Plain ? 0 : l.inner_levels, px = Plain ? 1 : l.px, cotangents = l.value ? 0 : l.vars;
   const std::size_t row = static_cast<std::size_t>(rank) * sizeof(index_t);
+
+  // Extents: the record's, and the batch axes of the cotangents.
   for (int d = 0; d < rank; ++d) x[d] = r.extent[d];
   for (int q = 0; q < cotangents && levels > 0; ++q)
     if (cotangent[q]) {
@@ -224,6 +227,7 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& giv
     }
   const index_t inner_size = row_major(whole, x, rank, levels);
 
+  // Planes, in this order: the value of a sum, cotangents, values, targets, the mask of fresh planes.
   for (int k = 0; k < l.planes; ++k) {
     plane[k].ptr = const_cast<char*>(zeros);
     plane[k].bytes = l.bytes[k];
@@ -252,6 +256,8 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& giv
       std::memcpy(plane[k].stride, r.value_stride + v * rank, row);
     }
   }
+
+  // Targets: where they belong, or formed apart.
   run::plane_mask fresh_planes;
   char* formed[run::max_planes];  // of targets whose adjoints are formed in memory of their own, row-major over the axes they walk, and added at the end
   int inner = rank - 1;
@@ -310,6 +316,7 @@ template <bool Plain> void run_back(const back_layout& l, const back_record& giv
   s.batch = l.levels;
   l.drive(s, l.kernel, *l.sums);
 
+  // What was formed apart, to where it belongs: once for all targets at its place.
   for (int g = 0; g < l.targets; ++g) {
     int first = 0;
     while (formed[first] != formed[g]) ++first;
