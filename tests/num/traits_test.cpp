@@ -49,5 +49,4 @@ TEST_CASE("the promotion tables hold (checked when this file was compiled)") { C
 TEST_CASE("complex goes to the standard library") {
   const c128 z(0.3, -0.7);
   CHECK(tt::math::exp(z) == std::exp(z));
-  CHECK(std::abs(tt::math::sigmoid(z) * (1.0 + std::exp(-z)) - 1.0) < 1e-15);
 }
