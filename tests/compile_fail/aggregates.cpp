@@ -176,3 +176,9 @@ auto no_scalar(const vector& v) { return vjp([](const auto& t) { return of_array
 vector listed(const std::pair<vector, std::list<vector>>& p) { return grad([](const auto& q) { return sum(q.first * q.second.front()); })(p).first; }
 // twin:
 vector listed(const std::pair<vector, std::map<int, vector>>& p) { return grad([](const auto& q) { return sum(q.first * q.second.at(0)); })(p).first; }
+
+// case: list_of_pairs_with_arrays
+// expect: a container of arrays that is no tree
+vector paired(const std::pair<vector, std::list<std::pair<int, std::optional<vector>>>>& p) { return grad([](const auto& q) { return sum(q.first); })(p).first; }
+// twin:
+vector paired(const std::pair<vector, std::list<std::pair<int, std::optional<double>>>>& p) { return grad([](const auto& q) { return sum(q.first); })(p).first; }

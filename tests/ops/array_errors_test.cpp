@@ -37,10 +37,10 @@ TEST_CASE("the same text inside a transform") {
 }
 TEST_CASE("take, gather, scatter_add") {
   tt::tensor<double, 2> x(2, 3);
-  CHECK(text<tt::index_error>([&] { take(x, ints{0, 3}, 1); }) == "[take] index 3 is out of range for axis 1 of extent 3; they count from 0, or from the end when negative [TT-I01]");
-  CHECK(text<tt::index_error>([&] { take(x, ints{-3}, 0); }) == "[take] index -3 is out of range for axis 0 of extent 2; they count from 0, or from the end when negative [TT-I01]");
+  CHECK(text<tt::index_error>([&] { take(x, ints{0, 3}, 1); }) == "[take] index 3 is out of range for axis 1 of extent 3; indices count from 0, or from the end when negative [TT-I01]");
+  CHECK(text<tt::index_error>([&] { take(x, ints{-3}, 0); }) == "[take] index -3 is out of range for axis 0 of extent 2; indices count from 0, or from the end when negative [TT-I01]");
   CHECK(text<tt::axis_error>([&] { take(x, ints{0}, 2); }) == "[take] axis 2 is outside [-2, 2); give an axis of the array [TT-A01]");
-  CHECK(text<tt::index_error>([&] { gather(x, 0, tt::tensor<int, 2>{{0, 0, 2}}); }) == "[gather] index 2 is out of range for axis 0 of extent 2; they count from 0, or from the end when negative [TT-I01]");
+  CHECK(text<tt::index_error>([&] { gather(x, 0, tt::tensor<int, 2>{{0, 0, 2}}); }) == "[gather] index 2 is out of range for axis 0 of extent 2; indices count from 0, or from the end when negative [TT-I01]");
   CHECK(text<tt::shape_error>([&] { gather(x, 0, tt::tensor<int, 2>(1, 4)); }) ==
         "[gather] the index (1,4) is longer than the array (2,3) on axis 1, 4 > 3; take a part of the index [TT-S21]");
   CHECK(text<tt::shape_error>([&] { scatter_add(x, 0, tt::tensor<int, 2>(2, 3), tt::zeros<double>(1, 3)); }) ==
@@ -55,11 +55,11 @@ TEST_CASE("reshape names the shape that was asked for") {
 TEST_CASE("an index out of range changes nothing") {
   tt::tensor<double, 1> x{1, 2, 3};
   CHECK(text<tt::index_error>([&] { x = scatter_add(x, 0, ints{0, 5}, tt::tensor<double, 1>{1, 1}); }) ==
-        "[scatter_add] index 5 is out of range for axis 0 of extent 3; they count from 0, or from the end when negative [TT-I01]");
+        "[scatter_add] index 5 is out of range for axis 0 of extent 3; indices count from 0, or from the end when negative [TT-I01]");
   CHECK(x(0) == 1.0);
   CHECK(text<tt::index_error>([&] {
           tt::vmap([](const auto& a) { return take(a, ints{4}, 0); })(tt::zeros<double>(2, 3));
-        }) == "[take] index 4 is out of range for axis 0 of extent 3; they count from 0, or from the end when negative [TT-I01]");
+        }) == "[take] index 4 is out of range for axis 0 of extent 3; indices count from 0, or from the end when negative [TT-I01]");
 }
 TEST_CASE("cholesky, triangular_solve") {
   const tt::tensor<double, 2> a{{1, 2}, {2, 1}};
@@ -183,7 +183,7 @@ TEST_CASE("control flow") {
         "[scan] the inputs hold no tensor, so there is nothing to walk; use for_loop [TT-S14]");
   const auto parts = [](std::size_t n) { return [n](auto t) { return std::vector(n, t); }; };
   CHECK(text<tt::shape_error>([&] { tt::vmap([&](auto t) { return tt::cond(t > 1.0, parts(2), parts(3), t); })(tt::tensor<double, 1>{1, 2}); }) ==
-        "[cond] the branches give vectors of different lengths, an optional that only one of them has, or static parts that differ between examples; give both branches one structure [TT-S35]");
+        "[cond] the branches give vectors of different lengths, maps of different names, an optional that only one of them has, or static parts that differ between examples; give both branches one structure [TT-S35]");
 }
 TEST_CASE("chunks of examples that differ, rows of keys that differ") {
   const tt::tensor<double, 1> x{1, 2, 3, 4};

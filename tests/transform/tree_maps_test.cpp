@@ -1,9 +1,12 @@
 // Trees that are maps from names to parts.
 #include <doctest/doctest.h>
 
+#include <list>
 #include <map>
 #include <string>
 #include <ttensor/all.hpp>
+#include <unordered_map>
+#include <vector>
 
 namespace tt = ttensor;
 using tt::tensor;
@@ -21,6 +24,40 @@ template <class T> struct layer {
 };
 }  // namespace
 
+namespace {
+struct json {  // a container of itself
+  using value_type = json;
+  std::vector<json> items;
+  auto begin() const { return items.begin(); }
+  auto end() const { return items.end(); }
+};
+template <class T> struct noise { T seed, scale; };  // no random key
+}  // namespace
+
+TEST_CASE("what stands beside the differentiated argument may be any container") {
+  const tensor<double, 1> x{1, 2, 3};
+  const auto by = [](const auto& v, const auto& t) { return sum(v * t.begin()->second); };
+  CHECK(same(tt::grad(by)(x, std::unordered_map<std::string, tensor<double, 1>>{{"a", x}}), x));
+  CHECK(same(tt::value_and_grad<0>(by)(x, std::list<std::pair<int, tensor<double, 1>>>{{1, x}}).grad, x));
+  CHECK(tt::hessian<0>([](const auto& v, const auto& l) { return sum(v * v * l.front()); })(x, std::list{x})(1, 1) == 4);
+  CHECK(same(tt::grad([](const auto& p) { return sum(p.first * p.first); })(std::pair{x, json{}}).first, {2, 4, 6}));
+  CHECK(tt::jvp([](const auto& p) { return p.seed * p.scale; }, noise<double>{2, 3}, noise<double>{1, 0}).y_dot == 3);
+  const auto chosen = tt::vmap([](auto t) {
+    using N = noise<decltype(t)>;
+    return tt::cond(t > 0.0, [](auto a) { return N{a, a}; }, [](auto a) { return N{-a, a}; }, t).seed;
+  })(tensor<double, 1>{1, -2});
+  CHECK(same(chosen, {1, 2}));
+}
+TEST_CASE("orders and allocators of one's own") {
+  const auto later = [](const std::string& a, const std::string& b) { return a > b; };
+  using order = bool (*)(const std::string&, const std::string&);
+  using map = std::map<std::string, tensor<double, 1>, order>;
+  const map m({{"w", {1, 2, 3}}, {"b", {0.5, -1, 2}}}, later);
+  CHECK(same(tt::grad(loss)(m).at("w"), {1, -4, 12}));
+  const auto steps = tt::scan([](const auto& s, const auto& t) { auto n = s; n.at("w") += t; return std::pair(n, n); }, m, tensor<double, 1>{1, 2}).second;
+  CHECK(same(tt::eval(steps.at("w")(1)), {4, 5, 6}));
+  CHECK(steps.begin()->first == "w");
+}
 TEST_CASE("gradients have the names of the argument") {
   const params g = tt::grad(loss)(two);
   CHECK(g.size() == 2);
@@ -99,7 +136,7 @@ TEST_CASE("auxiliary results, control flow, rules of one's own") {
 }
 TEST_CASE("other names are refused") {
   const params other{{"w", {1, 0, 0}}, {"c", {0, 1, 0}}}, fewer{{"w", {1, 0, 0}}};
-  CHECK_THROWS_AS(tt::jvp(loss, two, other), tt::shape_error);
+  CHECK_THROWS_WITH_AS(tt::jvp(loss, two, other), "[jvp] the tangent has no part of the name b; give one for each part [TT-S10]", tt::shape_error);
   CHECK_THROWS_AS(tt::jvp(loss, two, fewer), tt::shape_error);
   auto p = two;
   CHECK_THROWS_AS(tt::tree::for_each([](auto&, const auto&) {}, p, other), tt::shape_error);

@@ -70,7 +70,7 @@ struct back_run {
   // The last elements, at the end of a full pack: those before them are computed once more. A run of fewer is staged instead, its last element
   // repeated. Adjoints are stored apart here and added to where they belong by close, as many as there are elements, one target
   // after the other: targets may overlap.
-  void stage(index_t packs, index_t tail) const;
+  void stage(index_t packs, index_t tail);
   void close(index_t packs, index_t tail) const;
   int before(index_t packs, index_t tail) const { return packs > 0 ? f.lanes - static_cast<int>(tail) : 0; }
 };
@@ -137,7 +137,7 @@ TTENSOR_BODY void back_run::carry(index_t done) {
     p[k] = from;
   }
 }
-TTENSOR_BODY void back_run::stage(index_t packs, index_t tail) const {
+TTENSOR_BODY void back_run::stage(index_t packs, index_t tail) {
   char* to = room;
   const int pack = 16 * f.lanes, again = before(packs, tail);
   for (int k = f.value ? f.outs : 0; k < f.planes - 1; ++k, to += pack) {

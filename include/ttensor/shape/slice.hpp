@@ -61,7 +61,7 @@ template <int R, class... A> constexpr int sliced_rank() {
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void index_failure(const char* op, index_t i, index_t n, int axis) {
   raise<index_error>(message("[") + op + "] index " + to_message(i) + " is out of range for axis " + to_message(axis) +
-                                       " of extent " + to_message(n) + "; they count from 0, or from the end when negative [TT-I01]");
+                                       " of extent " + to_message(n) + "; indices count from 0, or from the end when negative [TT-I01]");
 }
 #endif
 /// An unsigned index that no index_t reaches is out of range, not one from the end.

@@ -216,11 +216,8 @@ template <class C, class Forced, bool Holomorphic, bool Chunked, class F, class 
 auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
   int lead = -1, number = 0;  // the first leaf with elements: its first pass shows the shapes of the result
   index_t lead_columns = 0;
-  tree::for_each([&](const auto& l) {
-    if (lead < 0 && leaf_size(l) > 0) lead = number, lead_columns = leaf_size(l);
-    ++number;
-  }, x);
-  const auto first = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, lead, 0, lead < 0 ? 1 : p.rows_of(lead_columns)));
+  tree::for_each([&](const auto& l) { if (lead < 0 && leaf_size(l) > 0) lead = number, lead_columns = leaf_size(l); ++number; }, x);
+  auto first = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, lead, 0, lead < 0 ? 1 : p.rows_of(lead_columns)));
   const auto& y = first.y;
   check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
@@ -230,7 +227,7 @@ auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
       const index_t columns = leaf_size(l);
       p.each(columns, [&](index_t k, index_t rows) {
         auto put = [&](const auto& d) { std::apply([&](const auto&... v) { (p.put(block, k, rows, 1, columns, v), ...); }, leaf_refs(d)); };
-        if (leaf == lead && k == 0) put(first.y_dot);
+        if (leaf == lead && k == 0) put(decltype(first.y_dot)(std::move(first.y_dot)));  // its memory goes at once
         else put(forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, leaf, k, rows)).y_dot);
       });
       ++leaf;

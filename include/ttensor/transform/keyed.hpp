@@ -1,7 +1,9 @@
 // Containers among trees: vectors, and maps from names to parts. Names are static, and their order is that of the parts.
 #pragma once
 #include <cstddef>
+#include <type_traits>
 #include <utility>
+#include <vector>  // allocator_traits, for less than <memory>
 #include "../base/error.hpp"
 
 TTENSOR_BEGIN
@@ -20,7 +22,9 @@ inline constexpr bool is_keyed_v<M<K, V, P...>> = true;
 
 /// The map T with parts of type U. Its allocator changes with them, its order does not.
 template <class K, class V, class U, class P> struct of_parts { using type = P; };
-template <class K, class V, class U, template <class> class A> struct of_parts<K, V, U, A<std::pair<const K, V>>> { using type = A<std::pair<const K, U>>; };
+template <class K, class V, class U, class P> requires std::is_same_v<typename P::value_type, std::pair<const K, V>> struct of_parts<K, V, U, P> {
+  using type = typename std::allocator_traits<P>::template rebind_alloc<std::pair<const K, U>>;
+};
 template <class T, class U> struct with_parts;
 template <template <class...> class M, class K, class V, class... P, class U> struct with_parts<M<K, V, P...>, U> {
   using type = M<K, U, typename of_parts<K, V, U, P>::type...>;
@@ -41,6 +45,13 @@ template <class T, class K> auto& part_under(const K& name, T& t) {
   const auto at = t.find(name);
   if (at == t.end()) parts_differ();
   return at->second;
+}
+/// Whether two vectors have one length, two maps the same names.
+template <class T, class U> bool same_parts(const T& t, const U& u) {
+  if constexpr (is_keyed_v<T>)
+    for (const auto& [name, x] : t)
+      if (u.find(name) == u.end()) return false;
+  return t.size() == u.size();
 }
 /// f(part...) for corresponding parts of vectors or maps of one structure.
 template <class F, class T, class... U> void each_part(F&& f, T&& t, U&&... u) {

@@ -15,6 +15,7 @@ struct leaf_names {  // for the message
 };
 [[noreturn]] void unlike_shapes(const leaf_names& names, const index_t* a, const index_t* v, int rank);
 [[noreturn]] void unlike_parts(const leaf_names& names, std::size_t a, std::size_t v);
+[[noreturn]] void unlike_names(const leaf_names& names, const message& missing);
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void unlike_shapes(const leaf_names& names, const index_t* a, const index_t* v, int rank) {
   raise<shape_error>(message("[") + names.name + "] shape " + shape_text(a, rank) + " and " + names.what + " shape " + shape_text(v, rank) +
@@ -25,7 +26,16 @@ TTENSOR_BODY void unlike_parts(const leaf_names& names, std::size_t a, std::size
                      " parts has a " + names.what + " with " + to_message(static_cast<index_t>(v)) +
                      "; give one for each part [TT-S10]");
 }
+TTENSOR_BODY void unlike_names(const leaf_names& names, const message& missing) {
+  raise<shape_error>(message("[") + names.name + "] the " + names.what + " has no part of the name " + missing + "; give one for each part [TT-S10]");
+}
 #endif
+/// The name of a part, for messages.
+template <class K> message name_text(const K& name) {
+  if constexpr (requires { name.c_str(); }) return message(name.c_str());
+  else if constexpr (std::is_integral_v<K>) return to_message(static_cast<std::int64_t>(name));
+  else return static_cast<void>(name), message("(no text)");
+}
 template <class Op> inline constexpr leaf_names names_of{Op::name, Op::what, Op::id};
 /// Throws shape_error when the leaves of `v` differ from those of `a`; other structures and element types do not compile.
 /// Op gives the names for the message: Op::name, Op::what, Op::id.
@@ -66,6 +76,9 @@ template <class Op, class A, class V> void require_like(const A& a, const V& v) 
       if (a.has_value()) require_like<Op>(*a, *v);
     } else {
       if (a.size() != v.size()) unlike_parts(names_of<Op>, a.size(), v.size());
+      if constexpr (is_keyed_v<A>)
+        for (const auto& [name, x] : a)
+          if (v.find(name) == v.end()) unlike_names(names_of<Op>, name_text(name));
       each_part([](const auto& x, const auto& d) { require_like<Op>(x, d); }, a, v);
     }
   } else if constexpr (is_aggregate_tree_v<A> || is_record_v<A>) {

@@ -184,7 +184,7 @@ template <class C, class... A, int... N> struct call<C, type_list<A...>, N...> {
   static_assert(((N >= -count && N < count) && ...), "ttensor: an argument number is out of range");
   static_assert(distinct<N...>(count), "ttensor: an argument number is given twice");
   using level_scalar = var<C>;
-  template <int I, class T> using wrapped_t = std::conditional_t<selected<N...>(I, count), tree::rebind_t<tree::wrap_in<var, C>, T>, T>;  // arguments are snapshots
+  template <int I, class T> using wrapped_t = typename std::conditional_t<selected<N...>(I, count), tree::rebind<tree::wrap_in<var, C>, T>, std::type_identity<T>>::type;  // arguments are snapshots
   template <int I> using arg = at_t<I, type_list<A...>>;
   template <class S> struct all;
   template <int... I> struct all<std::integer_sequence<int, I...>> { using type = bundle<wrapped_t<I, A>...>; };

@@ -157,8 +157,10 @@ template <class T> void store_at(stack_of_t<T>& ys, const T& y, index_t i, index
       (store_at<std::tuple_element_t<I, T>>(std::get<I>(ys), std::get<I>(y), i, n), ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   } else if constexpr (tree::is_keyed_v<T>) {
-    if (i == 0)
+    if (i == 0) {
+      ys = stack_of_t<T>(y.key_comp());
       for (const auto& [name, x] : y) ys[name];
+    }
     tree::each_part([&](auto& stack, const auto& x) { store_at<tree::part_t<T>>(stack, x, i, n); }, ys, y);
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
     if (i == 0) ys = tree::map<stack_of_t<T>>(stack_leaf{n}, y);

@@ -95,12 +95,17 @@ template <class M, class T> constexpr bool leaves_nothing_behind() {
         "would be lost: return scalars, tensors, tuple, pair, array, vector, std::map or optional of them, or an aggregate whose only template parameter is its scalar. (What was captured from an outer transform only: name it in closing_over)");
   return true;
 }
-/// Whether T, which is no tree, is a container of arrays: a list, a set, an unordered map.
-template <class T> constexpr bool contains_arrays() {
-  if constexpr (tensor_leaf<T>) return is_differentiable_leaf_v<T>;
-  else if constexpr (is_aggregate_tree_v<T>) return is_differentiable_v<elem_t<typename aggregate_of<T>::scalar>>;
-  else if constexpr (requires { typename T::second_type; }) return contains_arrays<typename T::second_type>();
-  else if constexpr (requires(const T& t) { typename T::value_type; t.begin(); }) return contains_arrays<typename T::value_type>();
+/// Whether T, which is no tree, is a container of arrays that M treats as leaves: a list, a set, an unordered map.
+template <class M, class T, class... Within> constexpr bool contains_arrays() {
+  if constexpr ((std::is_same_v<T, Within> || ...)) return false;  // of itself, as JSON is
+  else if constexpr (tensor_leaf<T>) return takes_v<M, T>;
+  else if constexpr (is_aggregate_tree_v<T>) return takes_v<M, typename aggregate_of<T>::scalar>;
+  else if constexpr (tuple_like<T>)
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (contains_arrays<M, std::tuple_element_t<I, T>, T, Within...>() || ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
+  else if constexpr (requires(const T& t) { typename T::value_type; t.begin(); } || requires(const T& t) { typename T::value_type; t.has_value(); })
+    return contains_arrays<M, typename T::value_type, T, Within...>();
   else return false;
 }
 /// M::map<S>: the new scalar of a leaf; M::rank_change: axes added to it (arrays of aggregates: to the stack). M::leaving, where there is one:
@@ -108,7 +113,7 @@ template <class T> constexpr bool contains_arrays() {
 template <class M, class T> struct rebind {  // static: anything that is no leaf and no container
   static_assert(leaves_nothing_behind<M, T>());
   static_assert(
-      !requires { typename M::entering; } || !contains_arrays<T>(),
+      !requires { typename M::entering; } || !contains_arrays<M, T>(),
       "ttensor: an argument of a transform has a container of arrays that is no tree, so that they would be constants: use tuple, pair, array, "
       "vector, std::map or optional, or pass the container as an argument of its own that is not differentiated or mapped");
   using type = T;
@@ -208,7 +213,7 @@ template <class Out, class F, class In> Out map(F&& f, const In& in) {
   } else if constexpr (is_container_v<In>) {
     if constexpr (requires { in.has_value(); }) {
       if (!in.has_value()) return Out{};
-      return Out(map<typename Out::value_type>(f, *in));
+      return Out(map<part_t<Out>>(f, *in));
     } else {
       return map_parts<Out>([&](const auto& x) { return map<part_t<Out>>(f, x); }, in);
     }

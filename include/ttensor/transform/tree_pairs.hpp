@@ -9,7 +9,7 @@ template <class Struct, class Out, int I, class F, class A, class B> Out map_pai
 /// A tree of type Out. F has leaf<Out>(x, y) for leaves (tensors, scalars, single keys), constant<Out, Field>(x, y) for static parts (Field: of an aggregate), and
 /// differ(), which throws, for parts that one of the two has not.
 template <class Out, class F, class A, class B> Out map_pair(F& f, const A& a, const B& b) {
-  if constexpr (tensor_leaf<A> || scalar_leaf_type<A> || requires { a.seed; }) {
+  if constexpr (tensor_leaf<A> || scalar_leaf_type<A> || (is_keys_v<A> && requires { a.seed; })) {
     return f.template leaf<Out>(a, b);
   } else if constexpr (tuple_like<A>) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -20,7 +20,7 @@ template <class Out, class F, class A, class B> Out map_pair(F& f, const A& a, c
       if (a.has_value() != b.has_value()) f.differ();
       return a.has_value() ? Out(map_pair<part_t<Out>>(f, *a, *b)) : Out();
     } else {
-      if (a.size() != b.size()) f.differ();
+      if (!same_parts(a, b)) f.differ();
       return map_parts<Out>([&](const auto& x, const auto& y) { return map_pair<part_t<Out>>(f, x, y); }, a, b);
     }
   } else if constexpr (is_aggregate_tree_v<A> || is_record_v<A>) {
