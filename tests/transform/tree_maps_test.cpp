@@ -48,6 +48,17 @@ TEST_CASE("what stands beside the differentiated argument may be any container")
   })(tensor<double, 1>{1, -2});
   CHECK(same(chosen, {1, 2}));
 }
+TEST_CASE("the scalar of a container is that of its parts") {
+  const auto squares = [](const auto& p) {
+    tt::scalar_t<decltype(p)> s = 0;
+    for (const auto& [name, v] : p) s += sum(v * v);
+    return s;
+  };
+  CHECK(same(tt::grad(squares)(two).at("b"), {1, -2, 4}));
+  CHECK(same(tt::hvp(squares, two, two).at("w"), {2, 4, 6}));
+  static_assert(std::is_same_v<tt::scalar_t<std::vector<std::map<int, tensor<float, 2>>>>, float>);
+  static_assert(std::is_same_v<tt::scalar_t<tensor<float, 1>, std::optional<std::array<double, 2>>>, double>);
+}
 TEST_CASE("orders and allocators of one's own") {
   const auto later = [](const std::string& a, const std::string& b) { return a > b; };
   using order = bool (*)(const std::string&, const std::string&);

@@ -1,10 +1,12 @@
 // Containers among trees: vectors, and maps from names to parts. Names are static, and their order is that of the parts.
 #pragma once
+#include <array>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>  // allocator_traits, for less than <memory>
-#include "../base/error.hpp"
+#include "../expr/leaf.hpp"
 
 TTENSOR_BEGIN
 namespace tree {
@@ -78,4 +80,10 @@ template <class Out, class F, class T, class... U> Out map_parts(F&& f, const T&
 }
 
 }  // namespace tree
+
+/// The scalar of a container of one kind of part is the parts'.
+template <class T, class A> struct scalar_of<std::vector<T, A>> : scalar_of<T> {};
+template <class T, std::size_t N> struct scalar_of<std::array<T, N>> : scalar_of<T> {};
+template <class T> struct scalar_of<std::optional<T>> : scalar_of<T> {};
+template <class T> requires tree::is_keyed_v<T> struct scalar_of<T> : scalar_of<typename T::mapped_type> {};
 TTENSOR_END

@@ -152,7 +152,8 @@ template <template <class...> class R, class... P> requires is_record_v<R<P...>>
 template <bool Allowed, class... A> constexpr void require_parts() {
   static_assert(Allowed || ((leaf_count<A>::value > 0) && ...),
                 "ttensor: a derivative with respect to an argument without floating-point parts; pass 2.0 instead of 2 (grad, jvp and vjp also "
-                "take allow_int), and make a struct an aggregate whose only template parameter is its scalar");
+                "take allow_int), make a struct an aggregate whose only template parameter is its scalar, "
+                "and of unordered maps, lists and pointers a std::map or vector of the arrays themselves");
 }
 }  // namespace tree
 
