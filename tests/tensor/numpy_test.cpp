@@ -243,3 +243,10 @@ TEST_CASE("forms of NumPy: zeros_like, eye(n, m), flip(x), transpose(x, axes), t
   CHECK(tt::all(softmax(a) == softmax(a, 1)));
   CHECK(tt::all(log_softmax(a) == log_softmax(a, -1)));
 }
+
+TEST_CASE("an element of a complex array has the members of its number") {  // did not compile
+  const std::complex<double> one(1, 2);
+  tt::tensor<std::complex<double>, 1> z{one, 3.0 * one};
+  CHECK(z(1).real() == 3);
+  CHECK(z(1).imag() == 6);
+}

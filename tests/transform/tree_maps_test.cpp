@@ -3,6 +3,7 @@
 
 #include <list>
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <ttensor/all.hpp>
 #include <unordered_map>
@@ -22,9 +23,6 @@ template <class T> struct layer {
   std::map<std::string, double> rates;  // static
   T scale;
 };
-}  // namespace
-
-namespace {
 struct json {  // a container of itself
   using value_type = json;
   std::vector<json> items;
@@ -68,6 +66,10 @@ TEST_CASE("orders and allocators of one's own") {
   const auto steps = tt::scan([](const auto& s, const auto& t) { auto n = s; n.at("w") += t; return std::pair(n, n); }, m, tensor<double, 1>{1, 2}).second;
   CHECK(same(tt::eval(steps.at("w")(1)), {4, 5, 6}));
   CHECK(steps.begin()->first == "w");
+  using elsewhere = std::pmr::map<int, tensor<double, 1>>;
+  const elsewhere e{{1, {1, 2, 3}}};
+  const elsewhere g = tt::grad([](const auto& p) { return sum(p.at(1) * p.at(1)); })(e);
+  CHECK(same(g.at(1), {2, 4, 6}));
 }
 TEST_CASE("gradients have the names of the argument") {
   const params g = tt::grad(loss)(two);

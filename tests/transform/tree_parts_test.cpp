@@ -60,6 +60,10 @@ TEST_CASE("a mapped condition chooses between optionals and between results of t
   CHECK(same(tt::vmap([&](auto t) { return cube(t).value; })(x), vec{1, 2, 27}));
   CHECK(same(tt::vmap([&](auto t) { return cube(t).grad; })(x), vec{3, -1, 27}));
 }
+TEST_CASE("axes of the parts of an array as an array") {  // said that nothing is mapped
+  const auto product = [](const auto& p) { return p[0] * p[1]; };
+  CHECK(same(tt::vmap(product, tt::in_axes_tree(std::array{tt::axis<0>, tt::axis<0>}))(std::array{vec{1, 2}, vec{3, 4}}), vec{3, 8}));
+}
 TEST_CASE("scan slices what vmap slices") {  // vectors of stacked aggregates, optionals and records were passed whole
   const vec x{1, 2, 3};
   const mat rows{{1, 2}, {3, 4}, {5, 6}};
