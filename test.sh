@@ -5,7 +5,7 @@
 #   ./test.sh <stage>... these stages only
 # Stages: layers  floors and circles of the headers
 #         release all tests, each header alone, consumers of the installed library, the examples; in a full run without the tests
-#                 labelled plain, which the stage clang has
+#                 labelled plain, which the stage clang has, and emulated, which asan has as they are
 #         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer (clang's if it links them, else g++'s)
 #         tsan    tests labelled tsan, ThreadSanitizer
 #         nosimd  tests labelled nosimd, without SIMD, compiled by clang (g++ has those named ..._nosimd of the release build)
@@ -19,7 +19,7 @@ cd "$root"
 
 release_without=
 case ${1:-full} in
-  full) stages=(layers release asan tsan nosimd clang) release_without=plain ;;
+  full) stages=(layers release asan tsan nosimd clang) release_without='plain;emulated' ;;
   quick) stages=(layers release) release_without=plain ;;
   -h|--help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) stages=("$@") ;;
