@@ -107,6 +107,12 @@ auto first(const tt::tensor<double, 1>& x) { return (x + 1.0)(0); }
 // twin:
 auto first(const tt::tensor<double, 1>& x) { return tt::eval(x + 1.0)(0); }
 
+// case: an_element_in_brackets_of_an_expression
+// expect: an expression has no elements before it is evaluated
+auto first_in_brackets(const tt::tensor<double, 1>& x) { return (x + 1.0)[0]; }
+// twin:
+auto first_in_brackets(const tt::tensor<double, 1>& x) { return tt::eval(x + 1.0)[0]; }
+
 // case: a_mask_as_an_index
 // expect: arrays are not indices
 void positive(tt::tensor<double, 1>& x) { x(x < 0) = 0; }
@@ -400,6 +406,13 @@ auto extent_and_value() { return tt::tensor<double, 1>(tt::full({1000}, 1.0)); }
 auto more_extents() { return tt::tensor<double, 1>(2, 3); }
 // twin:
 auto more_extents() { return tt::tensor<double, 2>(2, 3); }
+
+// case: fewer_extents_than_axes
+// expect: use of deleted function|uses deleted function
+// errors: 1
+auto fewer_extents() { return tt::tensor<double, 2>(2); }
+// twin:
+auto fewer_extents() { return tt::tensor<double, 2>(2, 1); }
 
 // case: zeros_without_a_type
 // expect: zeros wants the element type: zeros<double>

@@ -152,7 +152,12 @@ TEST_CASE("what was moved from") {
         "[assign] this view was moved from (std::swap does that); exchange elements with swap(a(0), a(1)), found by its arguments [TT-E03]");
   CHECK(x(0) == 1);
 }
+TEST_CASE("a number that int64 lacks") {
+  CHECK(text<tt::domain_error>([] { tt::arange(std::uint64_t(1) << 63, 5); }) ==
+        "[arange] a number above 2^63 - 1 among integers of several types, which are int64 together; write arange<std::uint64_t>(...) [TT-D14]");
+}
 TEST_CASE("files") {
+  CHECK(text<tt::io_error>([] { tt::load_npy<double, 1>("/"); }) == "[load_npy] cannot read '/'; is it a directory? [TT-O03]");
   CHECK(text<tt::io_error>([] { tt::load_npy<double, 1>("no/such.npy"); }) == "[load_npy] cannot open 'no/such.npy'; check the path and its permissions [TT-O01]");
   CHECK(text<tt::io_error>([] { tt::save_npy("no/such.npy", tt::zeros<double>(1)); }) == "[save_npy] cannot open 'no/such.npy'; check the path and its permissions [TT-O01]");
   std::ofstream("array_errors_test.npy") << "text, and no array";

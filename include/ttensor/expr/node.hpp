@@ -117,6 +117,7 @@ struct no_loop {
 struct root {
   bool live;  // else it was moved from
   template <class... I> auto& operator()(const I&...) const { return no_elements<sizeof...(I)>(); }
+  template <class I> auto& operator[](const I&) const { return no_elements<sizeof(I)>(); }
 };
 template <class T, class A> struct argument;  // apply.hpp
 TTENSOR_INLINE int is_live(const void*) { return 1; }

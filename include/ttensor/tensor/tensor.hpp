@@ -13,7 +13,7 @@ template <class Self, class S, int R> struct array_interface {
 
   dims<R> shape() const { return self().map().extent; }
   dims<R> strides() const { return self().map().stride; }
-  index_t extent(int d) const { return self().map().extent[shape::normalize_axis(d, R, "extent")]; }
+  index_t extent(int d) const { return self().map().extent[d >= 0 && d < R ? d : shape::normalize_axis(d, R, "extent")]; }
   index_t size() const { return shape::size(self().map().extent); }
 
   TTENSOR_INLINE auto as_leaf() const {
@@ -206,7 +206,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     check_static();
     allocate_zero();
   }
-  template <class... I> requires(sizeof...(I) > 1 && (any_scalar<I> && ...) && !(sizeof...(I) == R && (shape::is_index_v<I> && ...)))
+  template <class... I> requires(sizeof...(I) > (R < 2 ? 1 : 0) && (any_scalar<I> && ...) && !(sizeof...(I) == R && (shape::is_index_v<I> && ...)))
   explicit tensor(I... as_many_extents_as_axes) = delete;  // integers; full({n, m}, value) fills, braces {1.0, 2.0} are elements
   explicit tensor(const dims<R>& e) requires(R > 0) : extent_(e) {
     check_static();
