@@ -170,3 +170,23 @@ TEST_CASE("unary plus of a temporary is a value; clamp of three scalars beside s
   CHECK(tt::vmap(g)(tensor<double, 1>{2, 4})(1) == 6);
   CHECK(grad(g)(2.0) == 1.5);
 }
+TEST_CASE("an assignment of an element is an element") {
+  const auto f = [](auto t) {
+    tt::tensor<decltype(t), 1> z(3);
+    z(0) = z(1) = t * t;
+    z(2) = z(1) += z(0);
+    return sum(z * z);  // 9 t^4
+  };
+  CHECK(f(2.0) == 144);
+  CHECK(tt::grad(f)(2.0) == 288);
+  CHECK(tt::jvp(f, 2.0, 1.0).y_dot == 288);
+  CHECK(tt::grad(tt::grad(f))(2.0) == 432);
+  CHECK(tt::all(tt::vmap(tt::grad(f))(tt::tensor<double, 1>{1, 2}) == tt::tensor<double, 1>{36, 288}));
+  const auto symmetric = [](const auto& x) {
+    auto m = tt::eval(x * 1.0);
+    m(0, 1) = m(1, 0) = x(0, 0) * x(1, 1);
+    m(0, 0) = m(0, 0) = m(1, 1);
+    return sum(m * m);  // 2 (a d)^2 + 2 d^2
+  };
+  CHECK(tt::all(tt::grad(symmetric)(tt::tensor<double, 2>{{1, 2}, {3, 4}}) == tt::tensor<double, 2>{{64, 0}, {0, 32}}));
+}

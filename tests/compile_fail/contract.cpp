@@ -31,7 +31,7 @@ double collected(const vec& v) { return tt::grad([](auto x) { double s = 0; s +=
 double collected(vec v) { double plain = v(0); plain += v(1); return tt::grad([&](auto x) { return x(0) * plain; })(v)(0); }
 
 // case: rule_4_item_and_to_host_of_a_live_level
-// expect: ttensor: item of a value of a live transform would drop its derivative or its examples; compute with it, or take value_of
+// expect: ttensor: item of a value of a live transform would drop its derivative or its examples; compute with x.0. or sum.x., or take value_of
 // expect: ttensor: to_host of a value of a live transform; take value_of
 // errors: 7
 double taped_item(double x) { return tt::grad([](const auto& t) { return t * item(t); })(x); }

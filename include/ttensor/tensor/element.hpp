@@ -39,7 +39,12 @@ template <class S> class element {
   TTENSOR_INLINE const S& get() const& { return value_; }
   TTENSOR_INLINE S&& get() && { return static_cast<S&&>(value_); }
   template <class V> TTENSOR_INLINE element& operator=(const V& v) & { value_ = static_cast<S>(v); return *this; }
-  using written = std::conditional_t<depth_v<S> == 0, S, void>;  // of numbers: x(0) = x(1) = 7
+  struct place {  // an element of a level is read only where it is wanted
+    store<S>* elements;
+    index_t at;
+    operator S() const { return elements->get(at); }
+  };
+  using written = std::conditional_t<depth_v<S> == 0, S, place>;  // x(0) = x(1) = 7
   template <class V> TTENSOR_INLINE written operator=(V&& v) && { return write(static_cast<V&&>(v)); }
   written operator=(const S& v) && { return write(S(v)); }  // of braces: z(0) = {re, im}
   TTENSOR_INLINE written operator=(const element& o) && { return write(S(o.value_)); }
@@ -91,7 +96,7 @@ template <class S> class element {
   }
   TTENSOR_INLINE written put(S&& v) {
     if constexpr (depth_v<S> == 0) return store_->set(at_, v), v;
-    else store_->set(at_, static_cast<S&&>(v));
+    else return store_->set(at_, static_cast<S&&>(v)), place{store_, at_};
   }
   template <class V> TTENSOR_INLINE static S fitted(V&& v) {
     using W = std::remove_cvref_t<V>;

@@ -318,7 +318,7 @@ template <any_scalar A> auto eval(const A& a) { return expr::plain(a); }
 template <class A> requires(array_like<A> || any_scalar<A>) auto item(const A& a) {
   static_assert(
       depth_v<scalar_t<A>> == 0,
-      "ttensor: item of a value of a live transform would drop its derivative or its examples; compute with it, or take value_of(x)");
+      "ttensor: item of a value of a live transform would drop its derivative or its examples; compute with x(0) or sum(x), or take value_of(x), a constant");
   if constexpr (!array_like<A>) {
     return expr::plain(a);
   } else {
