@@ -34,7 +34,7 @@ template <class T, class F> void check(F f) {
   for (const index_t n : lengths)
     for (int ones = 0; ones < 8; ++ones)
       for (int form = 0; form < 3; ++form) {  // into a new array, into one of the same length, into an operand
-        if (n > 10000 && (ones % 3 != 0 || form == 1)) continue;  // three quarters of the time otherwise
+        if (n > 10000 && (ones % 3 != 0 || form == 1)) continue;  // four fifths of all elements otherwise
         CAPTURE(n);
         CAPTURE(ones);
         CAPTURE(form);
