@@ -182,6 +182,17 @@ TEST_CASE("an assignment of an element is an element") {
   CHECK(tt::jvp(f, 2.0, 1.0).y_dot == 288);
   CHECK(tt::grad(tt::grad(f))(2.0) == 432);
   CHECK(tt::all(tt::vmap(tt::grad(f))(tt::tensor<double, 1>{1, 2}) == tt::tensor<double, 1>{36, 288}));
+  const auto operand = [](auto t) {
+    tt::tensor<decltype(t), 1> z{t, t};
+    z(0) += z(1) = t * t;
+    const auto before = tt::eval(sum(z));
+    return before + tt::square(z(1) = 3.0 * t);  // t + 11 t^2
+  };
+  CHECK(operand(2.0) == 46);
+  CHECK(tt::grad(operand)(2.0) == 45);
+  CHECK(tt::jvp(operand, 2.0, 1.0).y_dot == 45);
+  CHECK(tt::grad(tt::grad(operand))(2.0) == 22);
+  CHECK(tt::vmap(tt::grad(operand))(tt::tensor<double, 1>{1, 2})(1) == 45);
   const auto symmetric = [](const auto& x) {
     auto m = tt::eval(x * 1.0);
     m(0, 1) = m(1, 0) = x(0, 0) * x(1, 1);

@@ -40,9 +40,12 @@ template <class S> class element {
   TTENSOR_INLINE S&& get() && { return static_cast<S&&>(value_); }
   template <class V> TTENSOR_INLINE element& operator=(const V& v) & { value_ = static_cast<S>(v); return *this; }
   struct place {  // an element of a level is read only where it is wanted
+    using ttensor_proxy = void;
+    using scalar = S;
     store<S>* elements;
     index_t at;
-    operator S() const { return elements->get(at); }
+    S get() const { return elements->get(at); }
+    operator S() const { return get(); }
   };
   using written = std::conditional_t<depth_v<S> == 0, S, place>;  // x(0) = x(1) = 7
   template <class V> TTENSOR_INLINE written operator=(V&& v) && { return write(static_cast<V&&>(v)); }
