@@ -72,7 +72,7 @@ struct value_of_older {
   template <class X, bool O> snapshot<var<untaped_t<X>>, O> operator()(const snapshot<var<X>, O>& s) const {
     return {untape(s.value), s.slot};
   }
-  template <class X> var<untaped_t<X>> operator()(const var<X>& v) const { return {untape(v.value()), v.serial(), v.ref(), false}; }
+  template <class X> var<untaped_t<X>> operator()(const var<X>& v) const { return {untape(v.value()), v.serial(), v.ref()}; }
 };
 template <class L> const L& drop_older_leaf(const L& l) { return l; }  // of numbers
 template <class S, int R> auto drop_older_leaf(const leaf<S, R, false>& l) {

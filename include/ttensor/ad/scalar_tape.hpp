@@ -7,178 +7,243 @@ TTENSOR_BEGIN
 
 /// Where an adjoint lives: element `offset` of slot `id`; id 0 are the scalars of the tape.
 struct adjoint_ref {
-  static constexpr std::uint64_t source_bit = std::uint64_t(1) << 63, temporary_bit = std::uint64_t(1) << 62, none = ~temporary_bit;
+  static constexpr std::uint64_t temporary_bit = std::uint64_t(1) << 63, source_bit = std::uint64_t(1) << 62;
+  static constexpr std::uint64_t none = ~temporary_bit;
   std::uint64_t bits = none;
   static constexpr int offset_bits = 35;
   static_assert(tapes::most_slots >> (62 - offset_bits) == 0);
   static adjoint_ref to(std::uint32_t id, std::uint64_t offset) { return {(std::uint64_t(id) << offset_bits) | offset}; }
-  std::uint32_t id() const { return static_cast<std::uint32_t>((bits & ~source_bit) >> offset_bits); }
+  std::uint32_t id() const { return static_cast<std::uint32_t>(bits >> offset_bits); }
   std::uint64_t offset() const { return bits & ((std::uint64_t(1) << offset_bits) - 1); }
   bool valid() const { return bits != none; }
   std::uint64_t as_temporary() const { return bits | temporary_bit; }
 };
 
-/// Entries of scalars var<X> on one tape: entry i says adjoint[ref] += partial * adjoint[i] for its pairs. An entry whose
-/// last pair carries `source_bit` moves the adjoint of an array element instead (an element write).
+/// Entries of scalars var<X> on one tape, one after another: the pairs of an entry, each says adjoint[ref] += number * adjoint of the entry, and then its
+/// end, which has that adjoint and says where the entry begins. An entry is named by the place of its end. If an end carries `source_bit`, the last pair names
+/// the array element whose adjoint the entry moves (an element write). An entry without pairs is an input.
 template <class X> struct scalar_pool final : tape::pool_base {
-  struct pair {
-    X partial;
+  struct item {
+    X number;
     std::uint64_t ref;
   };
-  growing<pair> pairs;
-  growing<std::size_t> ends;  // of entry i in pairs
-  growing<X> adjoint;
+  struct unit_item : item {};  // of which the number is 1
+  growing<item> items;
   struct segment final : tape_node {  // a run of entries between two array nodes
     std::size_t first, last = 0;  // last: when the run has ended
     scalar_pool* pool;
     segment(std::size_t f, scalar_pool* p) : first(f), pool(p) {}
-    void backward(tape& t) override { pool->sweep(t, first, pool->running == this ? pool->ends.size() : last); }
+    void backward(tape& t) override { pool->sweep(t, first, pool->running == this ? pool->items.size() : last); }
   };
   segment* running = nullptr;
 
-  scalar_pool() {  // as large as the last that ended, within reason; one that ended serves one that starts
-    static_cast<void>(pairs.room(std::exchange(ended_pairs, 0)));
-    static_cast<void>(ends.room(std::exchange(ended_entries, 0)));
-  }
-  ~scalar_pool() {
-    ended_pairs = pairs.size() < most_reserved ? pairs.size() : most_reserved;
-    ended_entries = ends.size() < most_reserved ? ends.size() : most_reserved;
-  }
+  scalar_pool() { static_cast<void>(items.room(std::exchange(ended, 0))); }  // as large as the last that ended, within reason; one that ended serves one that starts
+  ~scalar_pool() { ended = items.size() < most_reserved ? items.size() : most_reserved; }
   void destroy() override { delete this; }
   std::size_t mark() override {
     stop();
-    return ends.size();
+    return items.size();
   }
-  void rewind(std::size_t entries) override {
+  void rewind(std::size_t size) override {
     running = nullptr;
-    pairs.resize(begin_of(entries));
-    ends.resize(entries);
-    if (adjoint.size() > entries) adjoint.resize(entries);
+    items.resize(size);
   }
-
-  void clear_adjoints() override { adjoint.resize(0); }
+  void clear_adjoints() override {
+    for (std::size_t e = items.size(); e; e = begin_of(e - 1)) items[e - 1].number = zero_;
+  }
   void add(std::size_t entry, const void* x) override {
-    ready();
-    adjoint[entry] = X(apply<add_op>(adjoint[entry], *static_cast<const X*>(x)));
+    X& a = adjoint(entry);
+    a = X(apply<add_op>(a, *static_cast<const X*>(x)));
   }
+  X& adjoint(std::size_t entry) { return items[entry].number; }
+  bool is_input(std::size_t entry) const { return items[entry].ref == entry; }
+  /// The adjoint of an entry, leaving 0.
+  X take_adjoint(std::size_t entry) { return std::exchange(adjoint(entry), zero_); }
 
-  TTENSOR_INLINE std::size_t begin_of(std::size_t i) const { return i ? ends[i - 1] : 0; }
+  TTENSOR_INLINE std::size_t begin_of(std::size_t entry) const { return items[entry].ref & ~adjoint_ref::source_bit; }
   /// Before an entry: the run of scalars goes on if it is the last that the tape recorded.
   TTENSOR_INLINE void enter(tape& t) {
     if (TTENSOR_UNLIKELY(running == nullptr || t.last() != running)) start(t);
   }
-  TTENSOR_INLINE adjoint_ref close() {
-    ends.push(pairs.size());
+  /// The entry of an input: nothing stands behind it.
+  adjoint_ref input() {
+    items.push(zero_, static_cast<std::uint64_t>(items.size()));
     return newest();
   }
-  TTENSOR_INLINE adjoint_ref newest() const { return adjoint_ref::to(0, ends.size() - 1); }
-  /// Room for one entry with n more pairs, so that close(entry, n) cannot fail.
-  TTENSOR_INLINE pair* room(std::size_t n) {
-    static_cast<void>(ends.room(1));
-    return pairs.room(n);
+  TTENSOR_INLINE adjoint_ref newest() const { return adjoint_ref::to(0, items.size() - 1); }
+  /// Room for n more items, so that pair() and close() cannot fail.
+  TTENSOR_INLINE void room(std::size_t n) { static_cast<void>(items.room(n)); }
+  TTENSOR_INLINE void pair(X&& number, std::uint64_t ref) { items.append(static_cast<X&&>(number), ref); }
+  /// What stands there since `begin` is an entry.
+  TTENSOR_INLINE adjoint_ref close(std::size_t begin, std::uint64_t source = 0) {
+    items.append(zero(), static_cast<std::uint64_t>(begin) | source);
+    return newest();
   }
-  /// Entry `entry` ends after the n pairs that were constructed in the room; entries from there on are a part of it.
-  TTENSOR_INLINE adjoint_ref close(std::size_t entry, std::size_t n) {
-    pairs.added(n);
-    ends.end_with(entry, pairs.size());
-    return adjoint_ref::to(0, entry);
+  /// The entry of an operation, with a pair for each operand: its partial and its var's bits. Entries of temporaries become a part of it: their pairs stay
+  /// where they are and are scaled. Whatever is rare is a call at the end, so that no register is saved.
+  template <class A> TTENSOR_NOINLINE adjoint_ref record(A a) {
+    if (TTENSOR_UNLIKELY(!items.has_room(2))) return record_in_new_room(static_cast<A&&>(a));
+    const std::size_t size = items.size();
+    if (is_temporary(a, size - 1)) return scale(a, items[size - 1].ref, size - 1), newest();
+    pair(a);
+    return close(size);
   }
-  TTENSOR_INLINE void scale(const X& by, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) pairs[i].partial = ordinary::chain(by, pairs[i].partial);
+  template <class A, class B> TTENSOR_NOINLINE adjoint_ref record(A a, B b) {
+    if (TTENSOR_UNLIKELY(!items.has_room(3))) return record_in_new_room(static_cast<A&&>(a), static_cast<B&&>(b));
+    if (TTENSOR_UNLIKELY(a.ref == b.ref)) return record(item{X(apply<add_op>(a.number, b.number)), a.ref & ~adjoint_ref::temporary_bit});  // a * a
+    const std::size_t size = items.size();
+    if (is_temporary(b, size - 1)) return take(b, a);  // C++ evaluates operands in any order
+    if (is_temporary(a, size - 1)) return take(a, b);
+    pair(a);
+    pair(b);
+    return close(size);
   }
+  template <class... I> requires(sizeof...(I) > 2) TTENSOR_NOINLINE adjoint_ref record(I... operand) {
+    room(sizeof...(I) + 1);
+    const std::size_t size = items.size();
+    std::size_t begin = size;
+    auto take_over = [&](auto& a) {
+      if (!is_temporary(a, begin - 1)) return;
+      const std::size_t end = begin - 1;
+      begin = items[end].ref;
+      scale(a, begin, end);
+      a.ref = adjoint_ref::none;
+    };
+    auto keep_shared = [&](auto& a) {  // one that is handed over twice
+      if (((&operand != static_cast<item*>(&a) && operand.ref == a.ref) || ...)) a.ref &= ~adjoint_ref::temporary_bit;
+    };
+    (keep_shared(operand), ...);
+    for (std::size_t k = 0; k < sizeof...(I); ++k) (take_over(operand), ...);
+    if (begin != size) {
+      for (std::size_t e = items[size - 1].ref; e != begin;) e = std::exchange(items[e - 1].ref, adjoint_ref::none);
+      drop_end();
+    }
+    auto add = [&](item& a) {
+      if (a.ref != adjoint_ref::none) pair(a);
+    };
+    (add(operand), ...);
+    return close(begin);
+  }
+  /// Takes the end of the newest entry off, so that more pairs can follow.
+  TTENSOR_INLINE void drop_end() { items.resize(items.size() - 1); }
   /// Drops the entry of `v` if it is the newest of the tape and nobody has it.
   void discard(const tape& t, const var<X>& v) {
     if (running == nullptr || t.last() != running || !v.is_temporary(newest())) return;
-    ends.resize(ends.size() - 1);
-    pairs.resize(begin_of(ends.size()));
+    items.resize(begin_of(items.size() - 1));
   }
-  void ready() {  // adjoints of all entries exist
-    if (TTENSOR_UNLIKELY(adjoint.size() < ends.size())) adjoint.resize(ends.size(), X(0));
-  }
-  /// Adjoints while scalars are swept: the array that was last touched is remembered.
-  class cursor {
-   public:
-    explicit cursor(tape& t) : t_(t) {}
-    TTENSOR_INLINE void add(X* scalars, std::uint64_t ref, const X& x) {
-      const adjoint_ref r{ref};
-      if (ref >> adjoint_ref::offset_bits == 0) {
-        X& a = scalars[ref];
-        a = X(apply<add_op>(a, x));
-      } else {
-        const index_t i = static_cast<index_t>(r.offset());
-        if constexpr (depth_v<X> == 0) {
-          X& a = base(r.id())[i];
-          a = X(apply<add_op>(a, x));
-        } else {
-          store<X>& a = t_.at<X>(r.id()).open();
-          a.set(i, X(apply<add_op>(a.get(i), x)));
-        }
-      }
-    }
-    TTENSOR_INLINE X move(std::uint32_t id, index_t i) {  // takes the adjoint of an element, leaving 0
-      X x{};
-      if constexpr (depth_v<X> == 0) {
-        X& a = base(id)[i];
-        x = a;
-        a = X(0);
-      } else {
-        store<X>& a = t_.at<X>(id).adjoint;
-        x = a.get(i);
-        a.set(i, X(0));
-      }
-      return x;
-    }
-
-   private:
-    TTENSOR_INLINE X* base(std::uint32_t id) {
-      if (TTENSOR_UNLIKELY(id != id_)) {
-        base_ = t_.at<X>(id).open().writable();
-        id_ = id;
-      }
-      return base_;
-    }
-    tape& t_;
-    std::uint32_t id_ = 0;
-    X* base_ = nullptr;
-  };
   void sweep(tape& t, std::size_t first, std::size_t last) {
-    ready();
-    cursor c(t);
-    X* const scalars = adjoint.data();  // nothing is recorded here while this runs, so all three stand still
-    pair* const entries = pairs.data();
-    const std::size_t* const stops = ends.data();
-    std::size_t b = begin_of(last);
-    const bool tracing = t.tracing;
-    for (std::size_t e = last; e-- > first;) {
-      std::size_t n = b;
-      b = e ? stops[e - 1] : 0;
-      if (b == n) continue;  // an input keeps its adjoint
+    cursor c(t, items.data());  // nothing is recorded here while this runs, so they stand still
+    for (std::size_t next = last; next != first;) {
+      item& end = c.items[next - 1];
+      std::size_t stop = next - 1;
+      const std::size_t begin = next = begin_of(stop);
+      if (begin == stop) continue;  // an input keeps its adjoint
       X a;
-      if (TTENSOR_UNLIKELY(entries[n - 1].ref & adjoint_ref::source_bit)) {
-        const adjoint_ref from{entries[--n].ref};
+      if (TTENSOR_UNLIKELY(end.ref & adjoint_ref::source_bit)) {
+        const adjoint_ref from{c.items[--stop].ref};
         if (!t.slot(from.id()).live) continue;
-        a = c.move(from.id(), static_cast<index_t>(from.offset()));
+        a = c.move(from);
       } else {
-        a = scalars[e];
-        scalars[e] = X(0);
+        a = std::exchange(end.number, zero());
       }
       if constexpr (depth_v<X> == 0)
         if (a == X(0)) continue;
-      for (std::size_t i = b; i < n; ++i) c.add(scalars, entries[i].ref, tracing ? a : ordinary::chain(a, entries[i].partial));
+      if (TTENSOR_UNLIKELY(t.tracing)) c.template add<true>(begin, stop, a);
+      else c.template add<false>(begin, stop, a);
     }
   }
 
  private:
-  static constexpr std::size_t most_reserved = std::size_t(1) << 16;
-  static inline constinit thread_local std::size_t ended_pairs = 0, ended_entries = 0;
+  template <class... I> TTENSOR_NOINLINE adjoint_ref record_in_new_room(I... operand) {
+    room(sizeof...(I) + 1);
+    return record(static_cast<I&&>(operand)...);
+  }
+  TTENSOR_INLINE static bool is_temporary(const item& a, std::size_t entry) { return a.ref == adjoint_ref::to(0, entry).as_temporary(); }
+  TTENSOR_INLINE void pair(item& a) { pair(static_cast<X&&>(a.number), a.ref & ~adjoint_ref::temporary_bit); }
+  template <class A> TTENSOR_INLINE void scale(const A& by, std::size_t begin, std::size_t end) {
+    if constexpr (!std::is_same_v<A, unit_item>)
+      for (item *i = items.data() + begin, *const last = items.data() + end; i != last; ++i) {
+        i->number = ordinary::chain(by.number, i->number);
+        __asm__("" : "+r"(i));  // two or three: no vectors
+      }
+  }
+  /// The newest entry is that of temporary a; b may be the one before.
+  template <class A, class B> TTENSOR_INLINE adjoint_ref take(A& a, B& b) {
+    const std::size_t end = items.size() - 1, begin = items[end].ref;
+    scale(a, begin, end);
+    if (is_temporary(b, begin - 1)) {
+      const std::size_t first = items[begin - 1].ref;
+      scale(b, first, begin - 1);
+      items[begin - 1].ref = adjoint_ref::none;  // an end no more, and no pair
+      items[end].ref = first;
+      return newest();
+    }
+    drop_end();
+    pair(b);
+    return close(begin);
+  }
+  static constexpr std::size_t most_reserved = std::size_t(1) << 17;
+  static inline constinit thread_local std::size_t ended = 0;
+  const X zero_ = X(0);
+  /// Adjoints while entries are swept: the array that was last touched is remembered.
+  struct cursor {
+    tape& t;
+    item* const items;
+    std::uint32_t id = 0;
+    std::uintptr_t base = 0;  // where element 0 of slot 0 would be, if all arrays were one
+    cursor(tape& owner, item* all) : t(owner), items(all) {}
+    TTENSOR_INLINE X& element(adjoint_ref r) const { return *reinterpret_cast<X*>(base + r.bits * sizeof(X)); }
+    /// The pairs from begin to stop, of an entry whose adjoint is a.
+    template <bool Tracing> TTENSOR_INLINE void add(std::size_t begin, std::size_t stop, const X& a) {
+      for (std::size_t i = begin; i != stop; ++i) {
+        const adjoint_ref r{items[i].ref};
+        const auto term = [&]() { return Tracing ? a : ordinary::chain(a, items[i].number); };
+        if (r.bits >> adjoint_ref::offset_bits == 0) {
+          X& to = items[r.bits].number;
+          to = X(apply<add_op>(to, term()));
+        } else if constexpr (depth_v<X> == 0) {
+          if (TTENSOR_UNLIKELY(r.id() != id)) {
+            if (!r.valid()) continue;
+            turn(r.id());
+          }
+          X& to = element(r);
+          to = X(apply<add_op>(to, term()));
+        } else if (r.valid()) {
+          store<X>& s = t.at<X>(r.id()).open();
+          const index_t k = static_cast<index_t>(r.offset());
+          s.set(k, X(apply<add_op>(s.get(k), term())));
+        }
+      }
+    }
+    X move(adjoint_ref from) {  // takes the adjoint of an element, leaving 0
+      if constexpr (depth_v<X> == 0) {
+        if (from.id() != id) turn(from.id());
+        return std::exchange(element(from), X(0));
+      } else {
+        store<X>& s = t.at<X>(from.id()).adjoint;
+        const index_t k = static_cast<index_t>(from.offset());
+        X x = s.get(k);
+        s.set(k, X(0));
+        return x;
+      }
+    }
+    TTENSOR_NOINLINE void turn(std::uint32_t to) {
+      base = reinterpret_cast<std::uintptr_t>(t.at<X>(to).open().writable()) - adjoint_ref::to(to, 0).bits * sizeof(X);
+      id = to;
+    }
+  };
+  TTENSOR_INLINE X zero() const {  // of examples: no elements of its own
+    if constexpr (ordinary::is_numbers<X>) return X(0);
+    else return zero_;
+  }
   void stop() {
-    if (running) running->last = ends.size();
+    if (running) running->last = items.size();
     running = nullptr;
   }
   TTENSOR_NOINLINE void start(tape& t) {
     stop();
-    if (ends.size()) ends.push(pairs.size());  // an empty entry: temporaries of older runs are never the newest
-    running = &t.push<segment>(ends.size(), this);
+    if (items.size()) input();  // temporaries of older runs are never the newest
+    running = &t.push<segment>(items.size(), this);
   }
 };
 
@@ -195,11 +260,8 @@ template <class X, class Y> struct element_change final : tape_node {
   adjoint_ref from, to;
   element_change(adjoint_ref f, adjoint_ref g) : from(f), to(g) {}
   void backward(tape& t) override {
-    auto& pool = t.pool<scalar_pool<Y>>();
-    pool.ready();
-    Y& a = pool.adjoint[to.offset()];
+    const Y a = t.pool<scalar_pool<Y>>().take_adjoint(to.offset());
     add_adjoint<X>(t, from, X(ttensor::apply<cast_op<elem_t<X>>>(a)));
-    a = Y(0);
   }
 };
 
@@ -211,25 +273,24 @@ template <class X> TTENSOR_INLINE tape& of(std::uint64_t serial) {
   if (TTENSOR_LIKELY(t != nullptr && t->serial == serial && t->recording())) return *t;
   return tape::find(serial);
 }
-/// Where scalars X were recorded last: while the moment stands, the tape `serial` records on this thread and its last node
-/// is the pool's running segment.
-template <class X> struct hot_pool {
-  std::uint64_t serial, when;
+/// Where scalars X were recorded last.
+template <class X> struct hot_pool : hot_place {
   scalar_pool<X>* pool;
-  TTENSOR_INLINE bool is_of(std::uint64_t s) const { return serial == s && when == moment; }
   /// Becomes the pool of tape `s`, ready for an entry; level_error if the tape does not record on this thread.
   TTENSOR_NOINLINE void enter(std::uint64_t s) {
     tape& t = of<X>(s);
     auto& p = t.pool<scalar_pool<X>>();
     p.enter(t);
-    *this = {s, s > silent ? moment : 0, &p};  // element writes are recorded under no_grad too; they make nothing hot
+    pool = &p;
+    if (s > silent) warm(s);
+    else cool();  // element writes are recorded under no_grad too
   }
 };
 template <class X> inline constinit thread_local hot_pool<X> hot{};
 /// The pool of the tape `serial`, ready for an entry.
 template <class X> TTENSOR_INLINE scalar_pool<X>& recording_pool(std::uint64_t serial) {
   hot_pool<X>& h = hot<X>;
-  if (TTENSOR_UNLIKELY(!h.is_of(serial))) h.enter(serial);
+  if (TTENSOR_UNLIKELY(h.serial != serial)) h.enter(serial);
   return *h.pool;
 }
 }  // namespace tapes

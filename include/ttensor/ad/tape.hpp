@@ -93,12 +93,22 @@ namespace tapes {
 inline mem::atomic<std::uint64_t> last_serial{0};
 inline constinit thread_local std::uint64_t silent = 0;  // tapes with serials up to this one record nothing (no_grad)
 inline constinit thread_local tape* newest = nullptr;  // list of the tapes that record on this thread
-/// Changes whenever a tape starts or stops recording, gets a node or loses some: what was true of the end of a tape holds
-/// while the moment stands. Every thread counts its own.
-inline constinit thread_local std::uint64_t moment = 1;
+/// Where scalars of one type were recorded last: the tape `serial` records on this thread, and its last node is a run of them. Cold as soon as any tape
+/// of this thread starts or stops recording, gets a node or loses some.
+struct hot_place {
+  static constexpr std::uint64_t cold = ~std::uint64_t(1);  // of no tape, no constant, no value that was moved from
+  std::uint64_t serial = cold;
+  hot_place* next = nullptr;
+  void warm(std::uint64_t s);
+};
+inline constinit thread_local hot_place* hottest = nullptr;  // list of those that are not cold
+void cool_all();
+TTENSOR_INLINE void cool() {
+  if (TTENSOR_UNLIKELY(hottest != nullptr)) cool_all();
+}
 inline void silence(std::uint64_t upto) {
   silent = upto;
-  ++moment;
+  cool();
 }
 /// The recording tape for var<X>, by the chain of X.
 template <class X> inline constinit thread_local tape* current = nullptr;
@@ -162,7 +172,7 @@ class tape {
     if constexpr (!std::is_trivially_destructible_v<Node>) n->destroy = [](tape_node* p) { static_cast<Node*>(p)->~Node(); };
     n->earlier = last_;
     last_ = n;
-    ++tapes::moment;
+    tapes::cool();
     ++tapes::stats.nodes;
     return *n;
   }
@@ -196,14 +206,14 @@ class tape {
     std::vector<std::size_t> entries;
   };
   position mark() {
-    ++tapes::moment;
+    tapes::cool();
     position p{last_, slots_.size(), memory_.position(), {}};
     for (pool_base* e = pools_; e; e = e->next) p.entries.push_back(e->mark());
     return p;
   }
   /// Drops what was recorded since; values that still name it must be gone.
   void rewind(const position& p) {
-    ++tapes::moment;
+    tapes::cool();
     drop_until(p.last);
     drop_slots(p.slot_count);
     memory_.rewind(p.memory);
@@ -300,6 +310,13 @@ TTENSOR_BODY void torn() {
       "[var] a statement failed while it was recorded (memory, or an operation of its numbers), and the function caught the exception and went on: what "
       "it wrote to may not fit its derivative; let the exception leave the function [TT-L09]");
 }
+TTENSOR_BODY void hot_place::warm(std::uint64_t s) {
+  if (serial == cold) next = std::exchange(hottest, this);
+  serial = s;
+}
+TTENSOR_BODY void cool_all() {
+  for (; hottest; hottest = hottest->next) hottest->serial = hot_place::cold;
+}
 TTENSOR_BODY void full() {
   raise<error>(
       "[var] more than 134 million statements of arrays in one recording; wrap parts of the function in checkpoint [TT-E02]");
@@ -317,7 +334,7 @@ TTENSOR_BODY tape::~tape() {
 }
 TTENSOR_BODY void tape::record(bool on) {
   if (on == recording_) return;
-  ++tapes::moment;
+  tapes::cool();
   recording_ = on;
   if (on) {
     older_ = std::exchange(tapes::newest, this);

@@ -39,19 +39,19 @@ template <class T> class growing : public growing_room {
   TTENSOR_INLINE const T& operator[](std::size_t i) const { return static_cast<const T*>(data_)[i]; }
   TTENSOR_INLINE T& back() { return data()[size_ - 1]; }
   template <class... A> TTENSOR_INLINE void push(A&&... a) {  // in place: a copy of a fresh pair would wait for its stores
-    new (static_cast<void*>(room(1))) T{static_cast<A&&>(a)...};
+    static_cast<void>(room(1));
+    append(static_cast<A&&>(a)...);
+  }
+  /// The same where there is room.
+  template <class... A> TTENSOR_INLINE void append(A&&... a) {
+    new (static_cast<void*>(data() + size_)) T{static_cast<A&&>(a)...};
     ++size_;
   }
-  /// Room for n more; what is constructed there counts after added(n), or end_with.
+  TTENSOR_INLINE bool has_room(std::size_t n) const { return capacity_ - size_ >= n; }
+  /// Room for n more.
   TTENSOR_INLINE T* room(std::size_t n) {
     if (TTENSOR_UNLIKELY(capacity_ - size_ < n)) grow(size_ + n, sizeof(T));
     return data() + size_;
-  }
-  TTENSOR_INLINE void added(std::size_t n) { size_ += n; }
-  /// Element i, for which there is room, becomes v and the last one.
-  TTENSOR_INLINE void end_with(std::size_t i, const T& v) requires std::is_trivially_copyable_v<T> {
-    data()[i] = v;
-    size_ = i + 1;
   }
   TTENSOR_INLINE void resize(std::size_t n) {
     if constexpr (!std::is_trivially_destructible_v<T>)

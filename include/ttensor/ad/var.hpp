@@ -11,16 +11,20 @@
 
 TTENSOR_BEGIN
 
+/// The tape that a scalar is on, by its serial number (0: a constant), and its bits there.
+struct place_on_tape {
+  std::uint64_t serial = 0, bits = adjoint_ref::none;
+};
 template <class T> struct var {
   var() : value_{} {}
   /// A constant: numbers and values of older levels.
   template <class U>
   requires(any_scalar<U> && std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, var>)
   var(const U& c) : value_(T(c)) {}
-  var(const T& v, std::uint64_t serial, adjoint_ref r, bool temporary)
-      : value_(v), serial_(serial), bits_(temporary ? r.as_temporary() : r.bits) {}
-  var(const var& o) : value_(o.value_), serial_(o.serial_), bits_(o.kept()) {}
-  var(var&& o) noexcept : value_(static_cast<T&&>(o.value_)), serial_(o.serial_), bits_(o.bits_) { o.leave(); }
+  var(const T& v, std::uint64_t serial, adjoint_ref r) : serial_(serial), value_(v), bits_(r.bits) {}
+  var(const T& v, const place_on_tape& p) : serial_(p.serial), value_(v), bits_(p.bits) {}
+  var(const var& o) : serial_(o.serial_), value_(o.value_), bits_(o.kept()) {}
+  var(var&& o) noexcept : serial_(o.serial_), value_(static_cast<T&&>(o.value_)), bits_(o.bits_) { o.leave(); }
   var& operator=(const var& o) {
     value_ = o.value_;
     serial_ = o.serial_;
@@ -48,18 +52,20 @@ template <class T> struct var {
     serial_ = ~std::uint64_t(0);
     bits_ = adjoint_ref::none;
   }
+  std::uint64_t bits() const { return bits_; }
+  /// A temporary has one owner, from now on another.
+  TTENSOR_INLINE void leave() {
+    if (bits_ & adjoint_ref::temporary_bit) give_away();
+  }
   template <class F> void planes(F&& f) const {
     if constexpr (depth_v<T> == 0) f(std::type_identity<T>{}, plane<0>{&value_, {}, {}, nullptr});
     else value_.planes(f);
   }
 
  private:
-  void leave() {  // a temporary has one owner
-    if (bits_ & adjoint_ref::temporary_bit) give_away();
-  }
   std::uint64_t kept() const { return bits_ &= ~adjoint_ref::temporary_bit; }
+  std::uint64_t serial_ = 0;  // not beside the bits: GCC would store both through a vector
   T value_;
-  std::uint64_t serial_ = 0;  // of the tape; 0: a constant
   mutable std::uint64_t bits_ = adjoint_ref::none;
 };
 
@@ -77,31 +83,11 @@ template <class T> struct kind_rule<var<T>> {
       return y;
     } else {
       using Y = std::remove_cv_t<decltype(y)>;
-      std::uint64_t serial = 0;
-      bool mixed = false;
-      auto look = [&](const auto& v) {
-        if constexpr (is_ours<decltype(v)>)
-          if (v.active()) {
-            mixed = mixed || (serial != 0 && v.serial() != serial);
-            serial = v.serial();
-          }
-      };
-      (look(a), ...);
-      if (TTENSOR_UNLIKELY(mixed || !tapes::hot<Y>.is_of(serial))) {
-        if (serial <= tapes::silent) return var<Y>(y);
-        if (mixed) (has_left(a) || ...) ? tapes::not_live() : tapes::mixed_levels();
-      }
-      if constexpr ((is_foreign<A, Y> || ...)) {
-        return apply<Op>(of_element<Y>(tapes::of<Y>(serial), static_cast<A&&>(a))...);
-      } else {
-        auto& pool = tapes::recording_pool<Y>(serial);
-        const auto p = Op::partials(value(a)..., y);
-        const adjoint_ref entry = record<Y>(pool, serial, p, static_cast<A&&>(a)...);
-        [&]<int... I>(std::integer_sequence<int, I...>) {
-          (cross<Op, Y>(serial, entry, at<I>(p), a), ...);
-        }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
-        return var<Y>(y, serial, entry, true);
-      }
+      const auto& hot = tapes::hot<Y>;
+      if (TTENSOR_LIKELY((is_of(hot.serial, a) && ...)))
+        if constexpr (!(is_foreign<A, Y> || ...)) return var<Y>(y, record<Op, false>(*hot.pool, hot.serial, y, static_cast<A&&>(a)...));
+      if ((serial_of(a) | ...) == 0) return var<Y>(y);
+      return var<Y>(y, record_cold<Op, Y, A...>(y, static_cast<A&&>(a)...));
     }
   }
 
@@ -109,6 +95,34 @@ template <class T> struct kind_rule<var<T>> {
   template <class A> static bool has_left(const A& a) {
     if constexpr (is_ours<A>) return a.has_left();
     else return false;
+  }
+  template <class A> TTENSOR_INLINE static std::uint64_t serial_of(const A& a) {
+    if constexpr (is_ours<A>) return a.serial();
+    else return 0;
+  }
+  template <class A> TTENSOR_INLINE static bool is_of(std::uint64_t serial, const A& a) {
+    if constexpr (is_ours<A>) return a.serial() == serial;
+    else return true;
+  }
+  /// How an operand goes to a function that is not inlined: whose address is taken lives in memory.
+  template <class A> using passed_t = std::conditional_t<ordinary::is_numbers<std::remove_cvref_t<T>>, std::remove_cvref_t<A>, A&&>;
+  /// Where not every operand is of the tape that was recorded on last.
+  template <class Op, class Y, class... A> TTENSOR_NOINLINE static place_on_tape record_cold(passed_t<const Y&> y, passed_t<A>... a) {
+    std::uint64_t serial = 0;
+    bool mixed = false;
+    auto look = [&](std::uint64_t s) {
+      if (s == 0) return;
+      mixed = mixed || (serial != 0 && s != serial);
+      serial = s;
+    };
+    (look(serial_of(a)), ...);
+    if (serial <= tapes::silent) return {};
+    if (mixed) (has_left(a) || ...) ? tapes::not_live() : tapes::mixed_levels();
+    if constexpr ((is_foreign<A, Y> || ...)) return record_converted<Op>(serial, y, of_element<Y>(tapes::of<Y>(serial), static_cast<A&&>(a))...);
+    else return record<Op, true>(tapes::recording_pool<Y>(serial), serial, y, static_cast<A&&>(a)...);
+  }
+  template <class Op, class Y, class... A> static place_on_tape record_converted(std::uint64_t serial, const Y& y, A&&... a) {  // conversions are nodes: first
+    return record<Op, true>(tapes::recording_pool<Y>(serial), serial, y, static_cast<A&&>(a)...);
   }
   /// A taped operand of another element type than the result's, both real or both complex.
   template <class A, class Y> static constexpr bool is_foreign = is_ours<A> && !std::is_same_v<std::remove_cvref_t<A>, var<Y>> &&
@@ -122,9 +136,9 @@ template <class T> struct kind_rule<var<T>> {
       if (!a.active()) return var<Y>(v);
       auto& pool = t.pool<scalar_pool<Y>>();
       pool.enter(t);
-      const adjoint_ref r = pool.close();
+      const adjoint_ref r = pool.input();
       t.push<element_change<X, Y>>(a.ref(), r);
-      return var<Y>(v, t.serial, r, false);
+      return var<Y>(v, t.serial, r);
     }
   }
   /// Adjoints pass an entry as a multiple only within one element type; between real and complex a node carries them.
@@ -136,10 +150,7 @@ template <class T> struct kind_rule<var<T>> {
     cross_node(adjoint_ref f, adjoint_ref g, const P& q) : from(f), to(g), p(q) {}
     void backward(tape& t) override {
       auto& pool = t.pool<scalar_pool<Y>>();
-      pool.ready();
-      Y& a = pool.adjoint[from.offset()];
-      const Y ct = a;
-      if (pool.begin_of(from.offset()) == pool.ends[from.offset()]) a = Y(0);  // nobody else takes it
+      const Y ct = pool.is_input(from.offset()) ? pool.take_adjoint(from.offset()) : pool.adjoint(from.offset());  // of an input nobody else takes it
       add_adjoint<Z>(t, to, adjoint(sweeping::reverse_term<Op>(ct, p)));
     }
     template <class D> static Z adjoint(const D& d) {
@@ -169,56 +180,48 @@ template <class T> struct kind_rule<var<T>> {
   template <class Y, class C, class A, class B> TTENSOR_INLINE static Y selected(const C& c, const A& a, const B& b) {
     return Y(ttensor::apply<where_op>(c, Y(a), Y(b)));
   }
-  /// Pairs that are dropped when a later one throws, for want of memory.
-  template <class Pair> struct half_made {
-    Pair *const first, *const& end;
-    bool kept = false;
-    TTENSOR_INLINE ~half_made() {
-      if constexpr (!std::is_trivially_destructible_v<Pair>)
-        for (Pair* p = end; !kept && p != first;) (--p)->~Pair();
-    }
-  };
-  template <class Y, class P, class... A>
-  TTENSOR_INLINE static adjoint_ref record(scalar_pool<Y>& pool, std::uint64_t serial, const P& p, A&&... a) {
-    // Entries of temporaries, newest first (C++ evaluates operands in any order): their pairs stay where they are and are scaled.
-    constexpr int n = static_cast<int>(sizeof...(A)), givers = (int(std::is_same_v<A&&, var<Y>&&>) + ...);
-    bool taken[n] = {};
-    auto args = bundle<A&&...>{{{static_cast<A&&>(a)}...}};
-    std::size_t stop = pool.pairs.size(), entry = pool.ends.size();
-    static_for<givers>([&](auto) {
-      static_for<n>([&](auto i) {
-        using V = at_t<i(), type_list<A&&...>>;
-        using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
-        if constexpr (std::is_same_v<V, var<Y>&&> && !std::is_same_v<P1, no_partial> && !crosses<Y, V, P1>) {
-          if (!at<i()>(args).is_temporary(adjoint_ref::to(0, entry - 1))) return;
-          at<i()>(args).give_away();
-          taken[i()] = true;
-          const std::size_t first = pool.begin_of(--entry);
-          if constexpr (!std::is_same_v<P1, unit>) pool.scale(number<Y>(at<i()>(p)), first, stop);
-          stop = first;
-        }
-      });
-    });
-    if constexpr (givers == 1 && (int(is_ours<A>) + ...) == 1)  // a function of the temporary only: its entry, scaled
-      if (entry != pool.ends.size()) return pool.newest();
-    using pair = typename scalar_pool<Y>::pair;
-    pair *const own = pool.room(n), *to = own;
-    half_made<pair> rest{own, to};
-    static_for<n>([&](auto i) {
-      using D = std::remove_cvref_t<decltype(at<i()>(args))>;
-      using P1 = std::remove_cvref_t<decltype(at<i()>(p))>;
-      if constexpr (is_ours<D> && !std::is_same_v<P1, no_partial> && !crosses<Y, D, P1>) {
-        const auto& v = at<i()>(args);
-        if (taken[i()] || !v.active()) return;
-        if (TTENSOR_UNLIKELY(v.serial() != serial)) tapes::not_live();  // given away as another operand
-        if (i() > 0 && to != own && to[-1].ref == v.ref().bits)         // a * a
-          to[-1].partial = Y(ttensor::apply<add_op>(to[-1].partial, number<Y>(at<i()>(p))));
-        else
-          new (static_cast<void*>(to)) pair{number<Y>(at<i()>(p)), v.ref().bits}, ++to;
-      }
-    });
-    rest.kept = true;
-    return pool.close(entry, static_cast<std::size_t>(to - own));
+  /// Records y = Op(a...), where an operand is on the pool's tape and none on another. Constants: some may be on no tape.
+  template <class Op, bool Constants, class Y, class... A> TTENSOR_INLINE static place_on_tape record(scalar_pool<Y>& pool, std::uint64_t serial, const Y& y, A&&... a) {
+    return record<Op, Constants>(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{}, pool, serial, Op::partials(value(a)..., y), static_cast<A&&>(a)...);
+  }
+  template <class Op, bool Constants, int... I, class Y, class P, class... A>
+  TTENSOR_INLINE static place_on_tape record(std::integer_sequence<int, I...>, scalar_pool<Y>& pool, std::uint64_t serial, const P& p, A&&... a) {
+    (keep<Y>(static_cast<A&&>(a)), ...);  // before any is handed over: std::move(a) * a
+    auto items = make_bundle(item_of<Y>(at<I>(p), a)...);
+    (hand_over<Y, std::remove_cvref_t<decltype(at<I>(p))>>(static_cast<A&&>(a)), ...);
+    const adjoint_ref entry = record_items<Constants, sizeof...(A)>(pool, at<I>(static_cast<decltype(items)&&>(items))...);
+    (cross<Op, Y>(serial, entry, at<I>(p), a), ...);
+    return {serial, entry.as_temporary()};
+  }
+  /// Whether an operand has a pair in the entry of the result.
+  template <class Y, class P, class A> static constexpr bool has_item = is_ours<A> && !std::is_same_v<P, no_partial> && !crosses<Y, A, P>;
+  template <class Y, class A> TTENSOR_INLINE static void keep(A&& a) {
+    if constexpr (is_ours<A> && !std::is_same_v<A&&, var<Y>&&>) static_cast<void>(a.ref());
+  }
+  template <class Y, class P, class A> TTENSOR_INLINE static void hand_over(A&& a) {
+    if constexpr (has_item<Y, P, A> && std::is_same_v<A&&, var<Y>&&>) a.leave();
+  }
+  struct no_item {};
+  template <class Y, class P, class A> TTENSOR_INLINE static auto item_of(const P& partial, const A& a) {
+    if constexpr (!has_item<Y, P, A>) return no_item{};
+    else if constexpr (std::is_same_v<P, unit>) return typename scalar_pool<Y>::unit_item{{number<Y>(partial), a.bits()}};
+    else return typename scalar_pool<Y>::item{number<Y>(partial), a.bits()};
+  }
+  /// The items among what the operands are: each goes to the end in turn.
+  template <bool Constants, int Left, class Y, class... Item> TTENSOR_INLINE static adjoint_ref record_items(scalar_pool<Y>& pool, Item&&... item) {
+    if constexpr (Left > 0) return rotate_items<Constants, Left>(pool, static_cast<Item&&>(item)...);
+    else if constexpr (sizeof...(Item) == 0) return pool.input();
+    else if constexpr (sizeof...(Item) == 2 && Constants) return record_active(pool, static_cast<Item&&>(item)...);
+    else return pool.record(static_cast<Item&&>(item)...);
+  }
+  template <bool Constants, int Left, class Y, class First, class... Rest> TTENSOR_INLINE static adjoint_ref rotate_items(scalar_pool<Y>& pool, First&& first, Rest&&... rest) {
+    if constexpr (std::is_same_v<First, no_item>) return record_items<Constants, Left - 1>(pool, static_cast<Rest&&>(rest)...);
+    else return record_items<Constants, Left - 1>(pool, static_cast<Rest&&>(rest)..., static_cast<First&&>(first));
+  }
+  template <class Y, class A, class B> TTENSOR_INLINE static adjoint_ref record_active(scalar_pool<Y>& pool, A&& a, B&& b) {
+    if (a.ref == adjoint_ref::none) return pool.record(static_cast<B&&>(b));
+    if (b.ref == adjoint_ref::none) return pool.record(static_cast<A&&>(a));
+    return pool.record(static_cast<A&&>(a), static_cast<B&&>(b));
   }
 };
 
@@ -264,25 +267,27 @@ template <class T> class store<var<T>> {
   /// Reads one element. Of an array that is never written element by element the scalar is the element's adjoint and leaves
   /// no trace; else it is one scalar entry, given away if the value is consumed at once.
   TTENSOR_INLINE S get(index_t i) const {
-    if (!cell_->slot || cell_->slot->tape_serial <= tapes::silent) return S(cell_->value.get(i));
-    const slot_token& k = *cell_->slot.operator->();
-    if (!k.written) {
-      __atomic_store_n(&k.read, true, __ATOMIC_RELAXED);  // threads that may not record come here too, and are refused when they use it
-      return S(cell_->value.get(i), k.tape_serial, adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)), false);
+    const slot_token* const k = cell_->slot.operator->();
+    place_on_tape p;
+    if (k && k->tape_serial > tapes::silent) {
+      p.serial = k->tape_serial;
+      if (k->written) return S(cell_->value.get(i), {p.serial, read_entry(*k, i)});
+      __atomic_store_n(&k->read, true, __ATOMIC_RELAXED);  // threads that may not record come here too, and are refused when they use it
+      p.bits = adjoint_ref::to(k->id, static_cast<std::uint64_t>(i)).bits;
     }
-    return get_entry(i);
+    return S(cell_->value.get(i), p);
   }
-  TTENSOR_NOINLINE S get_entry(index_t i) const {
-    const slot_token& k = *cell_->slot.operator->();
+  TTENSOR_NOINLINE static std::uint64_t read_entry(const slot_token& k, index_t i) {
     auto& pool = tapes::recording_pool<T>(k.tape_serial);
-    T x = cell_->value.get(i);  // first, as memory may fail
-    static_cast<void>(pool.room(1));
-    pool.pairs.push(T(1), adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)).bits);
-    return S(static_cast<T&&>(x), k.tape_serial, pool.close(), true);
+    T one(1);
+    pool.room(2);
+    const std::size_t begin = pool.items.size();
+    pool.pair(static_cast<T&&>(one), adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)).bits);
+    return pool.close(begin).as_temporary();
   }
   S scalar() const {  // the store is a temporary: nobody can write it, so the scalar is its slot
     if (!cell_->slot) return S(cell_->value.get(0));
-    return S(cell_->value.scalar(), cell_->slot->tape_serial, adjoint_ref::to(cell_->slot->id, 0), false);
+    return S(cell_->value.scalar(), cell_->slot->tape_serial, adjoint_ref::to(cell_->slot->id, 0));
   }
   /// Takes back the entry of a read that nobody used.
   static void discard(S& v) {
@@ -346,12 +351,15 @@ template <class T> class store<var<T>> {
       own_slot(serial);
       steps.serial = serial;
       auto& pool = tapes::recording_pool<T>(serial);
+      T one(1), zero(0);
+      pool.room(3);
+      std::size_t begin = pool.items.size();
       if (active) {
-        if (v.is_temporary(pool.newest())) pool.ends.resize(pool.ends.size() - 1);
-        else pool.pairs.push(T(1), v.ref().bits);
+        if (v.is_temporary(pool.newest())) begin = pool.begin_of(begin - 1), pool.drop_end();
+        else pool.pair(static_cast<T&&>(one), v.ref().bits);
       }
-      pool.pairs.push(T(0), adjoint_ref::to(cell_->slot->id, static_cast<std::uint64_t>(i)).bits | adjoint_ref::source_bit);
-      pool.close();
+      pool.pair(static_cast<T&&>(zero), adjoint_ref::to(cell_->slot->id, static_cast<std::uint64_t>(i)).bits);
+      pool.close(begin, adjoint_ref::source_bit);
     }
     cell_->value.set(i, v.value());
     steps.serial = 0;

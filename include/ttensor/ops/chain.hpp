@@ -21,6 +21,8 @@ struct chain_op : elementwise<2> {
   template <class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto unselected(const B& p) {
     using T = lane_t<B>;
     if constexpr (is_complex_value_v<B>) return p == B(0) && unselected(math::real(p));
+    else if constexpr (std::is_same_v<B, double>) return __builtin_bit_cast(std::uint64_t, p) == std::uint64_t(1) << 63;
+    else if constexpr (std::is_same_v<B, float>) return __builtin_bit_cast(std::uint32_t, p) == std::uint32_t(1) << 31;
     else if constexpr (std::is_floating_point_v<B>) return p == B(0) && __builtin_signbit(p);
     else if constexpr (math::detail::has_kernels<T> || ttensor::detail::is_short_float<T>)
       return (p == B(0)) && (ops::in_float([]<class W>(const W& x) { return math::copysign(W(1), x); }, p) < B(0));

@@ -18,10 +18,7 @@ struct output {
 };
 template <class X> output scalar_output(adjoint_ref r) {
   return {0, r, [](tape& t, const output& o) {
-            auto& pool = t.pool<scalar_pool<X>>();
-            const std::size_t i = o.scalar.offset();
-            if (i >= pool.adjoint.size()) return false;
-            if constexpr (depth_v<X> == 0) return pool.adjoint[i] != X(0);
+            if constexpr (depth_v<X> == 0) return t.pool<scalar_pool<X>>().adjoint(o.scalar.offset()) != X(0);
             else return true;
           }};
 }
@@ -36,12 +33,7 @@ inline bool any_live(tape& t, const std::vector<output>& out) {
 }
 /// The adjoint of a scalar output, taken out.
 template <class X> X take_scalar(tape& t, const output& o) {
-  auto& pool = t.pool<scalar_pool<X>>();
-  pool.ready();
-  X& a = pool.adjoint[o.scalar.offset()];
-  X r(a);
-  a = X(0);
-  return r;
+  return t.pool<scalar_pool<X>>().take_adjoint(o.scalar.offset());
 }
 
 /// A result with the records of one tape behind it replaced by fresh outputs of that tape.
@@ -56,9 +48,9 @@ template <class Key> struct renew {
     if (!v.active() || v.serial() != t.serial) return out.push_back({}), v;
     auto& pool = t.pool<scalar_pool<X>>();
     pool.enter(t);
-    const adjoint_ref r = pool.close();
+    const adjoint_ref r = pool.input();
     out.push_back(scalar_output<X>(r));
-    return var<X>(v.value(), t.serial, r, false);
+    return var<X>(v.value(), t.serial, r);
   }
   template <class T, int N> dual<T, N> scalar(const dual<T, N>& v) const {
     dual<T, N> r;

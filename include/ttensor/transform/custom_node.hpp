@@ -70,9 +70,9 @@ struct tape_leaf {
       if (!t) return Out(y);
       auto& pool = t->pool<scalar_pool<Y>>();
       pool.enter(*t);
-      const adjoint_ref r = pool.close();
+      const adjoint_ref r = pool.input();
       out.push_back(checkpoint_detail::scalar_output<Y>(r));
-      return Out(y, t->serial, r, false);
+      return Out(y, t->serial, r);
     }
   }
 };

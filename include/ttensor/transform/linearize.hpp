@@ -30,7 +30,7 @@ template <class C> struct cotangent_leaf {
     } else {
       auto& pool = t.template pool<scalar_pool<X>>();
       pool.enter(t);
-      return Out(X(0), t.serial, pool.close(), false);
+      return Out(X(0), t.serial, pool.input());
     }
   }
 };

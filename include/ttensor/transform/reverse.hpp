@@ -40,7 +40,7 @@ struct wrap_leaf {
     using X = inner_t<Out>;
     auto& pool = t.pool<scalar_pool<X>>();
     pool.enter(t);
-    return Out(X(x), t.serial, pool.close(), false);
+    return Out(X(x), t.serial, pool.input());
   }
 };
 /// Gradient of an input, taken out of the tape.
@@ -50,12 +50,7 @@ struct take_gradient {
     return Out(gradient(t, x.elements()), x.shape());
   }
   template <class X, class Out> Out operator()(const var<X>& x, std::type_identity<Out>) const {
-    auto& pool = t.pool<scalar_pool<X>>();
-    const std::size_t i = x.ref().offset();
-    if (i >= pool.adjoint.size()) return Out(X(0));
-    Out g(pool.adjoint[i]);
-    pool.adjoint[i] = X(0);
-    return g;
+    return Out(t.pool<scalar_pool<X>>().take_adjoint(x.ref().offset()));
   }
 };
 /// Adds a cotangent to an output. Not to one of an older level, whose type may have fewer levels than the cotangent.
@@ -126,11 +121,7 @@ struct reached_leaf {
     s.drop();
   }
   template <class X> void operator()(const var<X>& x) const {
-    auto& pool = t.pool<scalar_pool<X>>();
-    pool.ready();
-    X& a = pool.adjoint[x.ref().offset()];
-    all = all && is_touched(a);
-    a = X(0);
+    all = is_touched(t.pool<scalar_pool<X>>().take_adjoint(x.ref().offset())) && all;
   }
 };
 /// Seeds an output with NaN, which reaches everything the output depends on; notes outputs that depend on nothing.
