@@ -104,9 +104,9 @@ template <class X> struct scalar_pool final : tape::pool_base {
     std::size_t begin = size;
     auto take_over = [&](auto& a) {
       if (!is_temporary(a, begin - 1)) return;
-      const std::size_t end = begin - 1;
-      begin = items[end].ref;
-      scale(a, begin, end);
+      const std::size_t place = begin - 1;
+      begin = items[place].ref;
+      scale(a, begin, place);
       a.ref = adjoint_ref::none;
     };
     auto keep_shared = [&](auto& a) {  // one that is handed over twice
@@ -133,18 +133,18 @@ template <class X> struct scalar_pool final : tape::pool_base {
   }
   void sweep(tape& t, std::size_t first, std::size_t last) {
     cursor c(t, items.data());  // nothing is recorded here while this runs, so they stand still
-    for (std::size_t next = last; next != first;) {
-      item& end = c.items[next - 1];
-      std::size_t stop = next - 1;
-      const std::size_t begin = next = begin_of(stop);
+    for (std::size_t rest = last; rest != first;) {
+      item& closing = c.items[rest - 1];
+      std::size_t stop = rest - 1;
+      const std::size_t begin = rest = begin_of(stop);
       if (begin == stop) continue;  // an input keeps its adjoint
       X a;
-      if (TTENSOR_UNLIKELY(end.ref & adjoint_ref::source_bit)) {
+      if (TTENSOR_UNLIKELY(closing.ref & adjoint_ref::source_bit)) {
         const adjoint_ref from{c.items[--stop].ref};
         if (!t.slot(from.id()).live) continue;
         a = c.move(from);
       } else {
-        a = std::exchange(end.number, zero());
+        a = std::exchange(closing.number, zero());
       }
       if constexpr (depth_v<X> == 0)
         if (a == X(0)) continue;
@@ -160,22 +160,22 @@ template <class X> struct scalar_pool final : tape::pool_base {
   }
   TTENSOR_INLINE static bool is_temporary(const item& a, std::size_t entry) { return a.ref == adjoint_ref::to(0, entry).as_temporary(); }
   TTENSOR_INLINE void pair(item& a) { pair(static_cast<X&&>(a.number), a.ref & ~adjoint_ref::temporary_bit); }
-  template <class A> TTENSOR_INLINE void scale(const A& by, std::size_t begin, std::size_t end) {
+  template <class A> TTENSOR_INLINE void scale(const A& by, std::size_t begin, std::size_t stop) {
     if constexpr (!std::is_same_v<A, unit_item>)
-      for (item *i = items.data() + begin, *const last = items.data() + end; i != last; ++i) {
+      for (item *i = items.data() + begin, *const last = items.data() + stop; i != last; ++i) {
         i->number = ordinary::chain(by.number, i->number);
         __asm__("" : "+r"(i));  // two or three: no vectors
       }
   }
   /// The newest entry is that of temporary a; b may be the one before.
   template <class A, class B> TTENSOR_INLINE adjoint_ref take(A& a, B& b) {
-    const std::size_t end = items.size() - 1, begin = items[end].ref;
-    scale(a, begin, end);
+    const std::size_t place = items.size() - 1, begin = items[place].ref;
+    scale(a, begin, place);
     if (is_temporary(b, begin - 1)) {
       const std::size_t first = items[begin - 1].ref;
       scale(b, first, begin - 1);
       items[begin - 1].ref = adjoint_ref::none;  // an end no more, and no pair
-      items[end].ref = first;
+      items[place].ref = first;
       return newest();
     }
     drop_end();
@@ -191,13 +191,13 @@ template <class X> struct scalar_pool final : tape::pool_base {
     item* const items;
     std::uint32_t id = 0;
     std::uintptr_t base = 0;  // where element 0 of slot 0 would be, if all arrays were one
-    cursor(tape& owner, item* all) : t(owner), items(all) {}
+    cursor(tape& owner, item* entries) : t(owner), items(entries) {}
     TTENSOR_INLINE X& element(adjoint_ref r) const { return *reinterpret_cast<X*>(base + r.bits * sizeof(X)); }
     /// The pairs from begin to stop, of an entry whose adjoint is a.
     template <bool Tracing> TTENSOR_INLINE void add(std::size_t begin, std::size_t stop, const X& a) {
       for (std::size_t i = begin; i != stop; ++i) {
         const adjoint_ref r{items[i].ref};
-        const auto term = [&]() { return Tracing ? a : ordinary::chain(a, items[i].number); };
+        const auto term = [&] { return Tracing ? a : ordinary::chain(a, items[i].number); };
         if (r.bits >> adjoint_ref::offset_bits == 0) {
           X& to = items[r.bits].number;
           to = X(apply<add_op>(to, term()));
