@@ -256,6 +256,19 @@ TEST_CASE("a temporary that is consumed twice counts twice") {
     return s * s;
   })(0.5);
 }
+TEST_CASE("operators of three operands take over temporaries") {
+  // low and high as temporaries; the value between them, below and above
+  const auto f = [](const auto& s) { return (tt::clamp(sin(s) * s, s * 0.1, exp(s) * 2.0) * 3.0 + tt::clamp(s * s, sin(s) * 2.0, s * 4.0)) * tt::clamp(s * 5.0, s + 0.25, s * s + 1.0); };
+  const double s = 0.5, a = std::sin(s) * s, da = std::cos(s) * s + std::sin(s), b = 2 * std::sin(s), db = 2 * std::cos(s), c = s * s + 1, dc = 2 * s;
+  CHECK(f(s) == doctest::Approx((3 * a + b) * c).epsilon(1e-15));
+  CHECK(tt::grad(f)(s) == doctest::Approx((3 * da + db) * c + (3 * a + b) * dc).epsilon(1e-15));
+  CHECK(tt::grad([](auto v) {
+    auto y = v * v;
+    return tt::clamp(std::move(y), std::move(y), std::move(y)) * 2.0;
+  })(0.5) == 2.0);
+  const double dda = 2 * std::cos(s) - s * std::sin(s), ddb = -2 * std::sin(s), ddc = 2;
+  CHECK(tt::grad(tt::grad(f))(s) == doctest::Approx((3 * dda + ddb) * c + 2 * (3 * da + db) * dc + (3 * a + b) * ddc).epsilon(1e-14));
+}
 TEST_CASE("a copy keeps the entry from being consumed") {
   const double g = tt::grad([](auto s) {
     auto y = s * s;

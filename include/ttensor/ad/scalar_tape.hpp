@@ -110,7 +110,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
       a.ref = adjoint_ref::none;
     };
     auto keep_shared = [&](auto& a) {  // one that is handed over twice
-      if (((&operand != static_cast<item*>(&a) && operand.ref == a.ref) || ...)) a.ref &= ~adjoint_ref::temporary_bit;
+      if (((&operand != static_cast<item*>(&a) && ((operand.ref ^ a.ref) & ~adjoint_ref::temporary_bit) == 0) || ...)) a.ref &= ~adjoint_ref::temporary_bit;
     };
     (keep_shared(operand), ...);
     for (std::size_t k = 0; k < sizeof...(I); ++k) (take_over(operand), ...);
