@@ -56,7 +56,6 @@ template <class X> struct scalar_pool final : tape::pool_base {
     a = X(apply<add_op>(a, *static_cast<const X*>(x)));
   }
   X& adjoint(std::size_t entry) { return items[entry].number; }
-  bool is_input(std::size_t entry) const { return items[entry].ref == entry; }
   /// The adjoint of an entry, leaving 0.
   X take_adjoint(std::size_t entry) { return std::exchange(adjoint(entry), zero_); }
 
@@ -71,13 +70,17 @@ template <class X> struct scalar_pool final : tape::pool_base {
     return newest();
   }
   TTENSOR_INLINE adjoint_ref newest() const { return adjoint_ref::to(0, items.size() - 1); }
-  /// Room for n more items, so that pair() and close() cannot fail.
+  /// Room for n more items, so that pair() and close() cannot fail: walks go from end to end, so nothing may throw between the two.
   TTENSOR_INLINE void room(std::size_t n) { static_cast<void>(items.room(n)); }
   TTENSOR_INLINE void pair(X&& number, std::uint64_t ref) { items.append(static_cast<X&&>(number), ref); }
-  /// What stands there since `begin` is an entry.
-  TTENSOR_INLINE adjoint_ref close(std::size_t begin, std::uint64_t source = 0) {
-    items.append(zero(), static_cast<std::uint64_t>(begin) | source);
+  /// What stands there since `begin` is an entry, with the adjoint 0.
+  TTENSOR_INLINE adjoint_ref close(std::size_t begin, X&& none_yet, std::uint64_t source = 0) {
+    items.append(static_cast<X&&>(none_yet), static_cast<std::uint64_t>(begin) | source);
     return newest();
+  }
+  TTENSOR_INLINE X zero() const {  // of examples: no elements of its own
+    if constexpr (ordinary::is_numbers<X>) return X(0);
+    else return zero_;
   }
   /// The entry of an operation, with a pair for each operand: its partial and its var's bits. Entries of temporaries become a part of it: their pairs stay
   /// where they are and are scaled. Whatever is rare is a call at the end, so that no register is saved.
@@ -85,8 +88,9 @@ template <class X> struct scalar_pool final : tape::pool_base {
     if (TTENSOR_UNLIKELY(!items.has_room(2))) return record_in_new_room(static_cast<A&&>(a));
     const std::size_t size = items.size();
     if (is_temporary(a, size - 1)) return scale(a, items[size - 1].ref, size - 1), newest();
+    X adjoint = zero();
     pair(a);
-    return close(size);
+    return close(size, static_cast<X&&>(adjoint));
   }
   template <class A, class B> TTENSOR_NOINLINE adjoint_ref record(A a, B b) {
     if (TTENSOR_UNLIKELY(!items.has_room(3))) return record_in_new_room(static_cast<A&&>(a), static_cast<B&&>(b));
@@ -94,9 +98,10 @@ template <class X> struct scalar_pool final : tape::pool_base {
     const std::size_t size = items.size();
     if (is_temporary(b, size - 1)) return take(b, a);  // C++ evaluates operands in any order
     if (is_temporary(a, size - 1)) return take(a, b);
+    X adjoint = zero();
     pair(a);
     pair(b);
-    return close(size);
+    return close(size, static_cast<X&&>(adjoint));
   }
   template <class... I> requires(sizeof...(I) > 2) TTENSOR_NOINLINE adjoint_ref record(I... operand) {
     room(sizeof...(I) + 1);
@@ -114,6 +119,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
     };
     (keep_shared(operand), ...);
     for (std::size_t k = 0; k < sizeof...(I); ++k) (take_over(operand), ...);
+    X adjoint = zero();
     if (begin != size) {
       for (std::size_t e = items[size - 1].ref; e != begin;) e = std::exchange(items[e - 1].ref, adjoint_ref::none);
       drop_end();
@@ -122,13 +128,14 @@ template <class X> struct scalar_pool final : tape::pool_base {
       if (a.ref != adjoint_ref::none) pair(a);
     };
     (add(operand), ...);
-    return close(begin);
+    return close(begin, static_cast<X&&>(adjoint));
   }
   /// Takes the end of the newest entry off, so that more pairs can follow.
   TTENSOR_INLINE void drop_end() { items.resize(items.size() - 1); }
   /// Drops the entry of `v` if it is the newest of the tape and nobody has it.
-  void discard(const tape& t, const var<X>& v) {
+  void discard(const tape& t, var<X>& v) {
     if (running == nullptr || t.last() != running || !v.is_temporary(newest())) return;
+    v.give_away();
     items.resize(begin_of(items.size() - 1));
   }
   void sweep(tape& t, std::size_t first, std::size_t last) {
@@ -167,7 +174,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
         __asm__("" : "+r"(i));  // two or three: no vectors
       }
   }
-  /// The newest entry is that of temporary a; b may be the one before.
+  /// The newest entry is that of temporary a; b may be the one before. (Ends of temporaries carry no source_bit.)
   template <class A, class B> TTENSOR_INLINE adjoint_ref take(A& a, B& b) {
     const std::size_t place = items.size() - 1, begin = items[place].ref;
     scale(a, begin, place);
@@ -178,9 +185,10 @@ template <class X> struct scalar_pool final : tape::pool_base {
       items[place].ref = first;
       return newest();
     }
+    X adjoint = zero();
     drop_end();
     pair(b);
-    return close(begin);
+    return close(begin, static_cast<X&&>(adjoint));
   }
   static constexpr std::size_t most_reserved = std::size_t(1) << 17;
   static inline constinit thread_local std::size_t ended = 0;
@@ -232,10 +240,6 @@ template <class X> struct scalar_pool final : tape::pool_base {
       id = to;
     }
   };
-  TTENSOR_INLINE X zero() const {  // of examples: no elements of its own
-    if constexpr (ordinary::is_numbers<X>) return X(0);
-    else return zero_;
-  }
   void stop() {
     if (running) running->last = items.size();
     running = nullptr;

@@ -58,11 +58,6 @@ template <class T> class growing : public growing_room {
       while (size_ > n) data()[--size_].~T();
     if (size_ > n) size_ = n;
   }
-  void resize(std::size_t n, const T& v) {
-    resize(n);
-    static_cast<void>(room(n - size_));
-    for (; size_ < n; ++size_) new (static_cast<void*>(data() + size_)) T(v);  // may throw
-  }
 };
 
 /// Objects of any type that are dropped together, or back to a mark. Whoever makes one destroys it.

@@ -63,7 +63,10 @@ template <class T> struct var {
   }
 
  private:
-  std::uint64_t kept() const { return bits_ &= ~adjoint_ref::temporary_bit; }
+  std::uint64_t kept() const {
+    if (bits_ & adjoint_ref::temporary_bit) bits_ &= ~adjoint_ref::temporary_bit;  // threads may share what is no temporary
+    return bits_;
+  }
   std::uint64_t serial_ = 0;  // not beside the bits: GCC would store both through a vector
   T value_;
   mutable std::uint64_t bits_ = adjoint_ref::none;
@@ -87,6 +90,7 @@ template <class T> struct kind_rule<var<T>> {
       if (TTENSOR_LIKELY((is_of(hot.serial, a) && ...)))
         if constexpr (!(is_foreign<A, Y> || ...)) return var<Y>(y, record<Op, false>(*hot.pool, hot.serial, y, static_cast<A&&>(a)...));
       if ((serial_of(a) | ...) == 0) return var<Y>(y);
+      (keep<Y>(static_cast<A&&>(a)), ...);  // before any is moved
       return var<Y>(y, record_cold<Op, Y, A...>(y, static_cast<A&&>(a)...));
     }
   }
@@ -113,7 +117,7 @@ template <class T> struct kind_rule<var<T>> {
     auto look = [&](std::uint64_t s) {
       if (s == 0) return;
       mixed = mixed || (serial != 0 && s != serial);
-      serial = s;
+      if (s > serial) serial = s;
     };
     (look(serial_of(a)), ...);
     if (serial <= tapes::silent) return {};
@@ -150,7 +154,7 @@ template <class T> struct kind_rule<var<T>> {
     cross_node(adjoint_ref f, adjoint_ref g, const P& q) : from(f), to(g), p(q) {}
     void backward(tape& t) override {
       auto& pool = t.pool<scalar_pool<Y>>();
-      const Y ct = pool.is_input(from.offset()) ? pool.take_adjoint(from.offset()) : pool.adjoint(from.offset());  // of an input nobody else takes it
+      const Y ct = pool.adjoint(from.offset());  // that of an entry without pairs stands until the adjoints of the next sweep are cleared
       add_adjoint<Z>(t, to, adjoint(sweeping::reverse_term<Op>(ct, p)));
     }
     template <class D> static Z adjoint(const D& d) {
@@ -279,11 +283,11 @@ template <class T> class store<var<T>> {
   }
   TTENSOR_NOINLINE static std::uint64_t read_entry(const slot_token& k, index_t i) {
     auto& pool = tapes::recording_pool<T>(k.tape_serial);
-    T one(1);
+    T one(1), adjoint = pool.zero();
     pool.room(2);
     const std::size_t begin = pool.items.size();
     pool.pair(static_cast<T&&>(one), adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)).bits);
-    return pool.close(begin).as_temporary();
+    return pool.close(begin, static_cast<T&&>(adjoint)).as_temporary();
   }
   S scalar() const {  // the store is a temporary: nobody can write it, so the scalar is its slot
     if (!cell_->slot) return S(cell_->value.get(0));
@@ -351,15 +355,15 @@ template <class T> class store<var<T>> {
       own_slot(serial);
       steps.serial = serial;
       auto& pool = tapes::recording_pool<T>(serial);
-      T one(1), zero(0);
+      T one(1), zero(0), adjoint = pool.zero();
       pool.room(3);
       std::size_t begin = pool.items.size();
       if (active) {
-        if (v.is_temporary(pool.newest())) begin = pool.begin_of(begin - 1), pool.drop_end();
+        if (v.is_temporary(pool.newest())) begin = pool.begin_of(begin - 1), pool.drop_end(), v.give_away();
         else pool.pair(static_cast<T&&>(one), v.ref().bits);
       }
       pool.pair(static_cast<T&&>(zero), adjoint_ref::to(cell_->slot->id, static_cast<std::uint64_t>(i)).bits);
-      pool.close(begin, adjoint_ref::source_bit);
+      pool.close(begin, static_cast<T&&>(adjoint), adjoint_ref::source_bit);
     }
     cell_->value.set(i, v.value());
     steps.serial = 0;
