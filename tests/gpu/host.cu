@@ -63,6 +63,20 @@ TEST_CASE("every transform, and all over one another") {
   CHECK(near(tt::grad([](const auto& p) { return sum(p.w * p.w) * p.b; })(line<double>{x, 2.0}).w, 4.0 * x));
   CHECK(near(tt::fixed<double, 2>{1, 2} + 1.0, tt::fixed<double, 2>{2, 3}));
 }
+template <class T> T all_rules(T t) {
+  const T a = exp(t) + log(t) + sin(t) * cos(t) / tan(t) - tanh(t) + sqrt(t) + sigmoid(t);
+  const T b = pow(t, t) + hypot(t, a) + atan2(t, a) + maximum(t, a) + minimum(t, a * 2.0) + where(t > 0.5, t, a);
+  const T c = tt::square(t) + tt::clamp(t, a, b) + tt::lerp(t, a, b) + tt::fma(t, a, b) + expm1(t) + log1p(t) + erf(t) + asinh(t) + cbrt(t) + rsqrt(t) + abs(t) + tt::gelu(t) + tt::silu(t) + tt::relu(t);
+  const T d = 2.0 / t + t / 3.0 + (-t) * 2 - t / a + exp2(t) + log2(t) + log10(t) + sinh(t) + cosh(t) + atan(t) + asin(t * 0.1) + acos(t * 0.1);
+  return a * b + c / d;
+}
+TEST_CASE("rules of scalars over themselves, which nvcc compiles as templates for host and device") {
+  const auto f = [](auto t) { return all_rules(t); };
+  const auto g = tt::grad(f);
+  const double second = tt::grad(g)(0.7);
+  CHECK(std::abs(second - (g(0.7 + 1e-6) - g(0.7 - 1e-6)) / 2e-6) < 1e-5 * std::abs(second));
+  CHECK(std::abs(second - tt::hvp(f, 0.7, 1.0)) < 1e-12 * std::abs(second));
+}
 TEST_CASE("scalars: loops, branches, scans") {
   const double h = 1e-6;
   for (double s : {0.2, 1.5}) {

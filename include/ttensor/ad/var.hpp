@@ -9,7 +9,7 @@
 #include "dual.hpp"
 #include "scalar_tape.hpp"
 
-TTENSOR_BEGIN
+TTENSOR_HD_BEGIN
 
 /// The tape that a scalar is on, by its serial number (0: a constant), and its bits there.
 struct place_on_tape {
@@ -23,8 +23,11 @@ template <class T> struct var {
   var(const U& c) : value_(T(c)) {}
   var(const T& v, std::uint64_t serial, adjoint_ref r) : serial_(serial), value_(v), bits_(r.bits) {}
   var(const T& v, const place_on_tape& p) : serial_(p.serial), value_(v), bits_(p.bits) {}
-  var(const var& o) : serial_(o.serial_), value_(o.value_), bits_(o.kept()) {}
-  var(var&& o) noexcept : serial_(o.serial_), value_(static_cast<T&&>(o.value_)), bits_(o.bits_) { o.leave(); }
+  // Copied in the operators' rules, which are templates for host and device: of some of them nvcc says that they may not, and not where.
+  TTENSOR_NO_EXEC_CHECK
+  TTENSOR_HD var(const var& o) : serial_(o.serial_), value_(o.value_), bits_(o.kept()) {}
+  TTENSOR_NO_EXEC_CHECK
+  TTENSOR_HD var(var&& o) noexcept : serial_(o.serial_), value_(static_cast<T&&>(o.value_)), bits_(o.bits_) { o.leave(); }
   var& operator=(const var& o) {
     value_ = o.value_;
     serial_ = o.serial_;
@@ -48,13 +51,13 @@ template <class T> struct var {
   TTENSOR_INLINE bool is_temporary(adjoint_ref r) const { return bits_ == r.as_temporary(); }
   bool has_left() const { return serial_ == ~std::uint64_t(0); }
   /// The entry now belongs to the consumer; using this var again is an error, not a wrong number.
-  void give_away() {
+  TTENSOR_HD void give_away() {
     serial_ = ~std::uint64_t(0);
     bits_ = adjoint_ref::none;
   }
   std::uint64_t bits() const { return bits_; }
   /// A temporary has one owner, from now on another.
-  TTENSOR_INLINE void leave() {
+  TTENSOR_HD TTENSOR_INLINE void leave() {
     if (bits_ & adjoint_ref::temporary_bit) give_away();
   }
   template <class F> void planes(F&& f) const {
@@ -63,7 +66,7 @@ template <class T> struct var {
   }
 
  private:
-  std::uint64_t kept() const {
+  TTENSOR_HD std::uint64_t kept() const {
     if (bits_ & adjoint_ref::temporary_bit) bits_ &= ~adjoint_ref::temporary_bit;  // threads may share what is no temporary
     return bits_;
   }
@@ -71,6 +74,9 @@ template <class T> struct var {
   T value_;
   mutable std::uint64_t bits_ = adjoint_ref::none;
 };
+
+TTENSOR_HD_END
+TTENSOR_BEGIN
 
 template <class T> struct kind_rule<var<T>> {
   static constexpr int depth = depth_v<var<T>>;
