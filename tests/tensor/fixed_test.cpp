@@ -242,6 +242,51 @@ TEST_CASE("mixed extents: made as tensors are, and an extent that the type fixes
   q = z;                   // the other extent is free
   CHECK(q.extent(0) == 4);
 }
+TEST_CASE("a tensor of the same scalars whose type shows other extents is shared, not computed again, and copied when one of the two is written") {
+  using rows = tt::tensor<double, tt::extents<2, tt::dyn>>;
+  tt::tensor<double, 2> a{{1, 2, 3}, {4, 5, 6}};
+  const auto before = tt::counts.loops;
+  rows r = a;
+  CHECK(r.data() != nullptr);
+  CHECK(tt::counts.loops == before);
+  a(0, 0) = 9;
+  CHECK(r(0, 0) == 1);
+  r = a;
+  r(1, 2) = 7;
+  CHECK(a(1, 2) == 6);
+  auto v = r(0, tt::all);  // who looks at r sees what it is assigned
+  r = a;
+  CHECK(v(0) == 9);
+  const double* const there = a.elements().data();
+  rows moved = std::move(a);
+  CHECK(moved.elements().data() == there);
+  CHECK(a.size() == 0);
+  tt::tensor<double, 2> wrong{{1.0}, {2.0}, {3.0}};
+  CHECK_THROWS_AS(r = std::move(wrong), tt::shape_error);
+  CHECK(wrong.size() == 3);
+  CHECK(r(0, 0) == 9);
+}
+TEST_CASE("small matrices whose type shows their extents cost a derivative what tensors cost it: one node a product, none for a change of type") {
+  const auto chain = []<class T>(const tt::tensor<T, 2>& x) {
+    tt::fixed<T, 2, 2> y = x;
+    for (int i = 0; i < 3; ++i) y = tt::fixed<T, 2, 2>(tt::matmul(x, y));
+    tt::fixed<T, 2, 2> kept = y;
+    y(0, 0) = y(0, 0) * 2.0;  // a copy: what it was made from keeps its value and its derivative
+    return sum(y) + sum(kept);
+  };
+  const tt::tensor<double, 2> x{{1, 2}, {3, 4}};
+  const auto by_hand = [&](double a) {  // 2 sum(x^4) + (x^4)(0, 0)
+    tt::tensor<double, 2> z{{a, 2}, {3, 4}};
+    const tt::tensor<double, 2> s = tt::matmul(z, z), q = tt::matmul(s, s);
+    return 2 * tt::item(sum(q)) + q(0, 0);
+  };
+  const double h = 1e-4, slope = (by_hand(1 + h) - by_hand(1 - h)) / (2 * h);
+  CHECK(std::abs(tt::grad(chain)(x)(0, 0) / slope - 1) < 1e-7);
+  CHECK(std::abs(tt::jvp(chain, std::tuple{x}, std::tuple{tt::tensor<double, 2>{{1, 0}, {0, 0}}}).y_dot / slope - 1) < 1e-7);
+  tt::tapes::stats = {};
+  static_cast<void>(tt::grad([]<class T>(const tt::tensor<T, 2>& t) { return sum(tt::fixed<T, 2, 2>(tt::matmul(t, t))); })(x));
+  CHECK(tt::tapes::stats.nodes == 2);
+}
 TEST_CASE("mixed extents: statements, broadcasting, reductions and slices give what tensors give") {
   points p{{1, 2, 3}, {4, 5, 6}};
   const tensor<double, 2> t = p;
