@@ -193,25 +193,44 @@ class map_driver : driver {
     walk(b);
   }
 };
+/// The elements of all axes as one row, for one thread: how many there are, and where their planes begin. Outputs are adjacent, inputs too or, where they
+/// may, stand still; 0: a plane does something else, or there is more than one thread's work.
+TTENSOR_NOINLINE inline index_t one_row(const nest& s, cursor* c, bool inputs_may_stand_still) {
+  for (int p = 0; p < s.planes; ++p) {
+    const nest_plane& q = s.plane[p];
+    index_t next = 1;
+    bool still = true, packed = true;
+    for (int d = s.rank - 1; d >= 0; --d) {
+      if (s.extent[d] == 1) continue;
+      still = still && q.stride[d] == 0;
+      packed = packed && q.stride[d] == next;
+      next *= s.extent[d];
+    }
+    const bool may_stand = q.how == access::uniform || (q.how == access::input && inputs_may_stand_still);
+    if (next < 2 || q.how == access::ignored || !(packed || (still && may_stand))) return 0;
+    c[p] = {q.ptr, packed ? index_t(s.lanes) * q.bytes : 0};
+  }
+  const index_t n = s.size();
+  return s.overlapping || threads_for(n * s.cost) > 1 ? 0 : n;
+}
 /// Whether the plan of two axes of adjacent elements is to take them as they are, on one thread; then that is done: one call of the kernel.
 TTENSOR_NOINLINE inline bool runs_as_it_is(const nest& s, rows_kernel k) {
   const index_t n = s.extent[1], rows = s.extent[0];
   if (rows < 2 || longer_axis(s.extent, 1, s.lanes, walker::enough(s)) >= 0 || threads_for(n * rows * s.cost) > 1) return false;
   cursor c[max_planes];
   index_t down[max_planes];
-  bool apart = false;  // not one row
   for (int p = 0; p < s.planes; ++p) {
     const nest_plane& q = s.plane[p];
     if ((q.stride[1] != 1 && (q.stride[1] != 0 || q.how == access::output)) || q.how == access::ignored) return false;
     c[p] = {q.ptr, q.stride[1] == 0 ? 0 : index_t(s.lanes) * q.bytes};
     down[p] = q.stride[0] * q.bytes;
-    apart = apart || q.stride[0] != n * q.stride[1];
   }
-  if (!apart) return false;
   k(c, n, down, rows);
   return true;
 }
 TTENSOR_BODY void run_map(nest& s, rows_kernel k) {
+  cursor c[max_planes];
+  if (const index_t n = one_row(s, c, true)) return run_to_and_fro(k, c, s.planes, s.lanes, n);
   if (s.rank == 2 && !s.overlapping && runs_as_it_is(s, k)) return;
   map_driver(s, k).run();
 }

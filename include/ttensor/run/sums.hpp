@@ -269,6 +269,8 @@ TTENSOR_BODY void pair_inputs(nest& s, const plane_facts* facts) {
   }
 }
 TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) {
+  cursor c[max_planes];
+  if (const index_t n = one_row(s, c, false)) return k(c, n, true);
   pair_inputs(s, nullptr);
   sum_driver(s, k, a).run();
 }
