@@ -42,6 +42,15 @@ TEST_CASE("matmul, first order, both operands and both modes") {
   CHECK(has_nan(tt::jvp([](const auto& x) { return matmul(x, mat{{inf, 1}, {-inf, 3}}); }, mat{{1, 1}}, mat{{1, 1}}).y_dot));
   CHECK(has_nan(matmul(mat{{0, 1}}, right)));  // values do not absorb
 }
+TEST_CASE("matmul, tangents of both operands: what is infinite counts once, and only where it meets no zero") {
+  const auto product = [](const auto& a, const auto& b) { return matmul(a, b); };
+  const mat a{{1, inf}, {2, 3}}, b{{4, 5}, {6, 7}}, da{{1, 0}, {0, 1}}, db{{0, 1}, {0, 0}};
+  const auto both = tt::jvp(product, std::tuple{a, b}, std::tuple{da, db}).y_dot;  // da b + a db: the inf of a meets zeros of db alone
+  CHECK(list(both) == L{4, 6, 6, 9});
+  const mat across{{0, 1}, {0, 2}};
+  CHECK(list(tt::jvp(product, std::tuple{a, b}, std::tuple{da, across}).y_dot) == L{4, inf, 6, 15});
+  CHECK(list(tt::jvp(product, std::tuple{mat{{1e308, 1e308}}, mat{{1}, {1}}}, std::tuple{mat{{1e308, 1e308}}, mat{{0}, {1}}}).y_dot) == L{inf});
+}
 TEST_CASE("matmul of vectors, dot and outer") {
   const vec bad{inf, 1}, on{0, 1};
   const mat two{{1, 1}, {1, 1}};

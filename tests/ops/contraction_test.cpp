@@ -96,13 +96,41 @@ TEST_CASE("complex numbers and mixed types") {
   CHECK(matmul(i, d)(0, 0) == 1.0);
 }
 TEST_CASE_TEMPLATE("the bits of an element do not depend on how many rows and columns there are", T, float, double) {
-  tt::tensor<T, 2> a = tt::normal<T>(tt::rng(1), {9, 40}), b = tt::normal<T>(tt::rng(2), {40, 20});
-  const auto whole = tt::eval(matmul(a, b));
-  for (index_t m : {2, 3, 9})
-    for (index_t n : {2, 3, 4, 7, 15}) {
-      const auto part = tt::eval(matmul(a(tt::range(0, m)), b(tt::all, tt::range(0, n))));
-      CHECK(tt::all(part == whole(tt::range(0, m), tt::range(0, n))));
-    }
+  for (index_t k : {3, 7, 40}) {
+    tt::tensor<T, 2> a = tt::normal<T>(tt::rng(1), {9, k}), b = tt::normal<T>(tt::rng(2), {k, 40}), bt = transpose(b);
+    const auto whole = tt::eval(matmul(a, b));
+    for (index_t m : {2, 3, 5, 9})
+      for (index_t n : {2, 3, 4, 5, 7, 9, 13, 15, 20, 37}) {
+        const auto same = [&](const auto& part) { return tt::item(tt::all(part == whole(tt::range(0, m), tt::range(0, n)))); };
+        CHECK(same(matmul(a(tt::range(0, m)), b(tt::all, tt::range(0, n)))));
+        CHECK(same(matmul(a(tt::range(0, m)), transpose(bt)(tt::all, tt::range(0, n)))));
+      }
+  }
+}
+TEST_CASE_TEMPLATE("small products, stored and added, write their rows and nothing else", T, float, double, std::int32_t) {
+  const T untouched = T(77);
+  for (index_t m : {1, 2, 4, 5})
+    for (index_t n = 1; n <= 35; n += n < 20 ? 1 : 5)
+      for (index_t k : {1, 4, 7, 17}) {
+        const auto a = filled<T, 2>({{m, k}}, 1), b = filled<T, 2>({{k, n}}, 3);
+        const tt::tensor<T, 2> at = transpose(a), bt = transpose(b);
+        for (int form = 0; form < 8; ++form) {
+          const bool add = form & 1, turned_a = form & 2, turned_b = form & 4;
+          const index_t row = n + 3;
+          std::vector<T> c(static_cast<std::size_t>(m * row), untouched);
+          tt::run::multiply<T>({m, n, k, turned_a ? 1 : k, turned_a ? m : 1, turned_b ? 1 : n, turned_b ? k : 1, row, add},
+                               turned_a ? at.data() : a.data(), turned_b ? bt.data() : b.data(), c.data());
+          bool right = true;
+          for (index_t i = 0; i < m; ++i)
+            for (index_t j = 0; j < row; ++j) {
+              T want = add || j >= n ? untouched : T(0);
+              for (index_t p = 0; p < k && j < n; ++p) want = static_cast<T>(want + a.data()[i * k + p] * b.data()[p * n + j]);
+              right = right && c[static_cast<std::size_t>(i * row + j)] == want;
+            }
+          INFO("m ", m, " n ", n, " k ", k, " form ", form);
+          CHECK(right);
+        }
+      }
 }
 TEST_CASE("large products go through packed panels") {
   for (index_t n : {70, 300, 530}) {

@@ -66,6 +66,7 @@ template <class T> TTENSOR_NOINLINE void add_along(T* to, const T* from, const a
 }
 /// to[stride . i] += from[step . i] over all i.
 template <class T> TTENSOR_NOINLINE void add_strided(char* to, const index_t* stride, const char* from, const index_t* step, const index_t* extent, int rank) {
+  if (rank == 1 && *stride == 1 && *step == 1) return run::back_detail::add<T>(to, from, *extent);
   add_along<T>(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), ordered(stride, step, extent, rank), 0);
 }
 

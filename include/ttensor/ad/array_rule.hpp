@@ -23,6 +23,21 @@ template <class K, class S, int R> auto below(const leaf<S, R>& l) {
 template <class K, class L> inline constexpr bool has_kind_v =
     depth_v<typename L::scalar> == depth_v<K> && is_differentiable_v<elem_t<typename L::scalar>>;
 
+/// The elements of what a rule gives.
+template <class X, class G> store<X> elements_of(const G& g) {
+  const auto e = as_expression(g);
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(e)>, leaf<X, rank_v<G>>>) return store_of(e);
+  else return statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), e.shape());
+}
+/// The same added to all of a slot.
+template <class X, int R> TTENSOR_NOINLINE void add_whole(adjoint_slot<X>& s, const leaf<X, R>& e) {
+  if constexpr (depth_v<X> == 0)
+    if (shape::is_row_major(e.map.extent, e.map.stride)) {
+      own_memory(s.adjoint);
+      return run::back_detail::add<X>(reinterpret_cast<char*>(s.adjoint.memory()), reinterpret_cast<const char*>(e.data.base + e.map.offset), s.size);
+    }
+  add_to<X>(s.adjoint, region::line(s.size), store_of(e), region::line(s.size));
+}
 /// slot += g, where g has the shape of a leaf that lies in the slot by `map`; broadcast axes are summed.
 template <class X, int R, class G> void accumulate(tape& t, std::uint32_t id, const layout_map<R>& map, const G& g) {
   adjoint_slot<X>& s = t.at<X>(id);
@@ -38,11 +53,9 @@ template <class X, int R, class G> void accumulate(tape& t, std::uint32_t id, co
   }
   const auto e = as_expression(g);
   const bool whole = m.offset == 0 && shape::is_row_major(m.extent, m.stride) && shape::size(m.extent) == s.size;
-  if (!s.live && whole) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(e)>, leaf<X, R>>) s.set(store_of(e));
-    else s.set(statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), m.extent));
-    return;
-  }
+  if (!s.live && whole) return s.set(elements_of<X>(e));
+  if constexpr (!has_var_v<X> && std::is_same_v<std::remove_cvref_t<decltype(e)>, leaf<X, R>>)
+    if (whole) return add_whole<X>(s, e);
   s.open(batch_of<X>(e));
   auto total = expr::make_node<add_op>(leaf<X, R>{s.adjoint.snap(), m}, expr::operand<elem_t<X>>(e));
   statement_rule<X>::assign_region(s.adjoint, m, total);
@@ -50,12 +63,12 @@ template <class X, int R, class G> void accumulate(tape& t, std::uint32_t id, co
 
 /// The operands of a vjp rule. The rules are those of real numbers; of f with f(conj z) = conj f(z), which all of ours are, they give
 /// the adjoint of f'(z) when the operands are conjugated.
-template <class L> auto conjugate(const L& l) {
+template <class L> decltype(auto) conjugate(const L& l) {
   if constexpr (is_complex_v<elem_t<typename L::scalar>>) {
     using S = typename L::scalar;
     return leaf<S, L::rank>{statement_rule<S>::evaluate(apply<conj_op>(l), l.shape()).snap(), layout_map<L::rank>::row_major(l.shape())};
   } else {
-    return l;
+    return (l);
   }
 }
 template <class X, class Op, class Y, class... L> struct array_node final : tape_node {
@@ -131,7 +144,9 @@ template <class X, int N> struct array_rule<dual<X, N>> {
       store<dual<X, N>> s;
       const auto yl = y.as_leaf();
       for (int k = 0; k < N; ++k)
-        s.tangent_[k] = tangent(op, k, yl, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{}, a...);
+        if constexpr ((ad::has_kind_v<K, L> && ...) && requires { op.jvp_of_all(dx(k, a)..., ad::value_leaf(a)...); })
+          s.tangent_[k] = store_of(op.jvp_of_all(dx(k, a)..., ad::value_leaf(a)...).as_leaf());
+        else s.tangent_[k] = tangent(op, k, yl, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{}, a...);
       s.value_ = y.elements().alias();
       TTENSOR_DUAL_CALL(level_calls::met<K, K> calls; (calls.look(a), ...); calls.give(s);)
       return tensor<dual<X, N>, R>(static_cast<store<dual<X, N>>&&>(s), y.shape());
@@ -139,14 +154,13 @@ template <class X, int N> struct array_rule<dual<X, N>> {
   }
 
  private:
+  template <int R> static leaf<X, R> dx(int k, const leaf<K, R>& l) { return {l.data.tangent[k], l.map}; }
   template <class Op, class Y, int... I, class... L>
   static store<X> tangent(const Op& op, int k, const Y& y, std::integer_sequence<int, I...>, const L&... a) {
     store<X> total;
     auto one = [&]<int J>(std::integral_constant<int, J>, const auto& l) {
       if constexpr (ad::has_kind_v<K, std::remove_cvref_t<decltype(l)>>) {
-        const leaf<X, rank_v<decltype(l)>> dx{l.data.tangent[k], l.map};
-        const auto e = as_expression(op.template jvp<J>(dx, y, ad::below<K>(a)...));
-        store<X> term = statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), e.shape());
+        store<X> term = ad::elements_of<X>(op.template jvp<J>(dx(k, l), y, ad::below<K>(a)...));
         if (!total.valid()) total = static_cast<store<X>&&>(term);
         else ad::add_to<X>(total, ad::region::line(total.size()), term, ad::region::line(total.size()));
       }

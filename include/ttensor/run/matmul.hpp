@@ -26,7 +26,7 @@ template <class T> struct block_of {
   static constexpr index_t direct = 640 * 1024 / static_cast<index_t>(sizeof(T));  // k * n up to which B is read where it lies
 };
 
-/// One tile: Rows x (Vectors * lanes) of C, of which `cols` columns are written.
+/// One tile: Rows x (Vectors * lanes) of C, of which the last `cols` columns are written, from c on.
 template <class T, int Rows, int Vectors>
 TTENSOR_NOINLINE void tile(index_t k, const T* a, index_t a_row, index_t a_col, const T* b, index_t b_row, T* c, index_t c_row, index_t cols, bool add) {
   constexpr int L = tile_of<T>::lanes, N = Vectors * L;
@@ -52,7 +52,10 @@ TTENSOR_NOINLINE void tile(index_t k, const T* a, index_t a_row, index_t a_col, 
     T out[Rows * N];
     static_for<Rows * Vectors>([&](auto q) { acc[q()].store(out + q() * L); });
     for (int i = 0; i < Rows; ++i)
-      for (index_t j = 0; j < cols; ++j) c[i * c_row + j] = add ? T(add_op::primal(c[i * c_row + j], out[i * N + j])) : out[i * N + j];
+      for (index_t j = 0; j < cols; ++j) {
+        T &to = c[i * c_row + j], y = out[(i + 1) * N - cols + j];
+        to = add ? T(add_op::primal(to, y)) : y;
+      }
   }
 }
 /// One panel of columns: tiles down the rows, the last rows in tiles of 4, 2 and 1. Packed rows of A: tiles of r rows lie one
@@ -69,11 +72,13 @@ void panel(const product& s, bool packed, const T* a, const T* b, index_t b_row,
   rows(std::integral_constant<int, 2>{});
   rows(std::integral_constant<int, 1>{});
 }
-/// Calls f(j, columns, vectors of the panel) for every panel of n columns.
-template <class T, class F> void each_panel(index_t n, F&& f) {
+/// Calls f(j, columns, vectors of the panel) for every panel of n columns; `fits`: no panel has more vectors than n has.
+template <class T, class F> void each_panel(index_t n, bool fits, F&& f) {
   constexpr index_t L = tile_of<T>::lanes, V = tile_of<T>::vectors;
   for (index_t j = 0; j < n;) {
-    const index_t left = n - j, all = (left + L - 1) / L, vectors = all == V + 1 && V > 2 ? V - 1 : all < V ? all : V;  // two and two, not three and a slow one
+    const index_t left = n - j, all = (left + L - 1) / L;
+    index_t vectors = all == V + 1 && V > 2 ? V - 1 : all < V ? all : V;  // two and two, not three and a slow one
+    if (fits && vectors * L > n) vectors = n / L;
     const index_t cols = left < vectors * L ? left : vectors * L;
     f(j, cols, vectors);
     j += cols;
@@ -84,21 +89,21 @@ template <class T> void run_panel(index_t vectors, const product& s, bool packed
   else if (vectors == 2) panel<T, 2>(s, packed, a, b, b_row, c, cols);
   else panel<T, tile_of<T>::vectors>(s, packed, a, b, b_row, c, cols);
 }
-/// Columns [0, cols) of B as rows of `width` contiguous elements, zeros behind the last column.
+/// Columns [0, cols) of B as rows of `width` contiguous elements, zeros before the first column.
 template <class T> void pack_columns(T* to, const product& s, const T* b, index_t cols, index_t width) {
   if (s.b_col == 1) {
-    for (index_t p = 0; p < s.k; ++p, to += width, b += s.b_row) {
-      for (index_t j = 0; j < cols; ++j) to[j] = b[j];
-      for (index_t j = cols; j < width; ++j) to[j] = T(0);
+    for (index_t p = 0; p < s.k; ++p, b += s.b_row) {
+      for (index_t j = cols; j < width; ++j) *to++ = T(0);
+      for (index_t j = 0; j < cols; ++j) *to++ = b[j];
     }
   } else {
     constexpr index_t chunk = 8;  // a few rows of the panel at a time stay in the first cache
     for (index_t p = 0; p < s.k; p += chunk) {
       const index_t last = s.k - p < chunk ? s.k : p + chunk;
       for (index_t j = 0; j < cols; ++j)
-        for (index_t q = p; q < last; ++q) to[q * width + j] = b[j * s.b_col + q * s.b_row];
+        for (index_t q = p; q < last; ++q) to[(q + 1) * width - cols + j] = b[j * s.b_col + q * s.b_row];
       for (index_t q = p; q < last; ++q)
-        for (index_t j = cols; j < width; ++j) to[q * width + j] = T(0);
+        for (index_t j = 0; j < width - cols; ++j) to[q * width + j] = T(0);
     }
   }
 }
@@ -125,11 +130,15 @@ template <class T> void pack_rows(T* to, const product& s, const T* a) {
 
 template <class T> void direct(const product& s, const T* a, const T* b, T* c) {
   constexpr index_t L = tile_of<T>::lanes;
-  each_panel<T>(s.n, [&](index_t j, index_t cols, index_t vectors) {
-    if (s.b_col == 1 && cols == vectors * L) return run_panel<T>(vectors, s, false, a, b + j, s.b_row, c + j, cols);
-    scratch<T> columns(s.k * vectors * L);  // loads of whole vectors must stay inside B
-    pack_columns(columns.data(), s, b + j * s.b_col, cols, vectors * L);
-    run_panel<T>(vectors, s, false, a, columns.data(), vectors * L, c + j, cols);
+  const bool in_place = s.b_col == 1 && s.n >= L;  // the last columns together with some before them, which are dropped
+  each_panel<T>(s.n, in_place, [&](index_t j, index_t cols, index_t vectors) {
+    const index_t width = vectors * L;
+    if (in_place) return run_panel<T>(vectors, s, false, a, b + j - (width - cols), s.b_row, c + j, cols);
+    T near[2048 / sizeof(T)];
+    scratch<T> far;
+    T* const columns = s.k * width <= index_t(2048 / sizeof(T)) ? near : far.of(s.k * width);
+    pack_columns(columns, s, b + j * s.b_col, cols, width);
+    run_panel<T>(vectors, s, false, a, columns, width, c + j, cols);
   });
 }
 template <class T> void blocked(const product& s, const T* a, const T* b, T* c) {
@@ -143,13 +152,13 @@ template <class T> void blocked(const product& s, const T* a, const T* b, T* c) 
       t.n = least(s.n - j, B::n);
       t.k = least(s.k - p, B::k);
       t.add = s.add || p > 0;
-      each_panel<T>(t.n, [&](index_t q, index_t cols, index_t vectors) {
+      each_panel<T>(t.n, false, [&](index_t q, index_t cols, index_t vectors) {
         pack_columns(panels.data() + q * t.k, t, b + p * s.b_row + (j + q) * s.b_col, cols, vectors * L);
       });
       for (index_t i = 0; i < s.m; i += B::m) {
         t.m = least(s.m - i, B::m);
         pack_rows(rows.data(), t, a + i * s.a_row + p * s.a_col);
-        each_panel<T>(t.n, [&](index_t q, index_t cols, index_t vectors) {
+        each_panel<T>(t.n, false, [&](index_t q, index_t cols, index_t vectors) {
           run_panel<T>(vectors, t, true, rows.data(), panels.data() + q * t.k, vectors * L, c + i * s.c_row + j + q, cols);
         });
       }
@@ -212,7 +221,7 @@ template <class T> void multiply(const product& s, const T* a, const T* b, T* c)
         for (index_t j = 0; j < s.n; ++j) c[i * s.c_row + j] = T(0);
     return;
   }
-  if (s.m * s.n * s.k <= tiny_up_to) return few_columns(s, a, b, c);
+  if (is_tiny<T>(s)) return few_elements(s, a, b, c);
   if (s.m == 1 && s.b_col != 1 && (s.b_row == 1 || s.k == 1)) return on_threads(s, a, b, c, row<T>);
   if (s.m == 1 && s.b_col == 1 && s.n >= tile_of<T>::lanes) return on_threads(s, a, b, c, row_update<T>);
   if (has_few_columns<T>(s)) return on_threads(s, a, b, c, few_columns<T>);

@@ -23,7 +23,9 @@ struct product {
 
 /// Memory of n elements for the time of one call.
 template <class T> struct scratch : mem::room {
+  scratch() = default;
   explicit scratch(index_t n) : room(static_cast<std::size_t>(n) * sizeof(T)) {}
+  T* of(index_t n) { return take(static_cast<std::size_t>(n) * sizeof(T)), data(); }
   T* data() { return reinterpret_cast<T*>(ptr); }
 };
 
@@ -165,6 +167,11 @@ template <class T> void outer(const product& s, const T* a, const T* b, T* c) {
   }
 }
 
+/// Whether a product is too small for tiles, most of whose lanes it would not fill.
+template <class T> bool is_tiny(const product& s) {
+  const index_t steps = s.m * s.n * s.k;
+  return steps <= tiny_up_to || (steps <= 1024 && s.b_col == 1 && s.n < 2 * tile_of<T>::lanes && s.n != tile_of<T>::lanes);
+}
 /// Whether few_columns is the faster: a tile would compute lanes that are dropped. Where it passes over B eight times a tile is as fast.
 template <class T> bool has_few_columns(const product& s) {
   return s.k >= 16 && s.n < tile_of<T>::lanes && s.m * ((s.n + 3) / 4) <= 8;
@@ -198,8 +205,46 @@ template <int I, int J, class T> void few_at_a_time(const product& s, const T* a
     }
 }
 template <class T> void few_columns(const product& s, const T* a, const T* b, T* c) {
-  if (s.m == 1) few_at_a_time<1, 8>(s, a, b, c);
+  if (s.m == 1 && s.n <= 4) few_at_a_time<1, 4>(s, a, b, c);
+  else if (s.m == 1) few_at_a_time<1, 8>(s, a, b, c);
   else few_at_a_time<2, 4>(s, a, b, c);
+}
+/// The same chains for contiguous rows of B of W or more elements: W columns and four rows at a time, the last columns together with some before them.
+template <int W, class T> void few_rows(const product& s, const T* a, const T* b, T* c) {
+  using V = pack<T, W>;
+  for (index_t j = 0; j < s.n; j += W) {
+    const index_t from = s.n - j < W ? s.n - W : j;
+    for (index_t i = 0; i < s.m; i += 4) {
+      const T* y[4];
+      V sum[4];
+      TTENSOR_UNROLL for (index_t r = 0; r < 4; ++r) y[r] = a + (i + r < s.m ? i + r : s.m - 1) * s.a_row, sum[r] = V(T(0));
+      const T* x = b + from;
+      for (index_t p = 0, at = 0; p < s.k; ++p, at += s.a_col, x += s.b_row) {
+        const V z = V::load(x);
+        TTENSOR_UNROLL for (index_t r = 0; r < 4; ++r) sum[r] = fma(V(y[r][at]), z, sum[r]);
+      }
+      TTENSOR_UNROLL for (index_t r = 0; r < 4; ++r) {
+        if (i + r == s.m) break;
+        T* const to = c + (i + r) * s.c_row + from;
+        if (s.add && from < j) {
+          T all[W];
+          sum[r].store(all);
+          for (index_t q = j - from; q < W; ++q) to[q] = T(add_op::primal(to[q], all[q]));
+        } else {
+          (s.add ? V::load(to) + sum[r] : sum[r]).store(to);
+        }
+      }
+    }
+  }
+}
+/// As many columns at a time as a register has or fewer.
+template <class T, int W = tile_of<T>::lanes> void few_elements(const product& s, const T* a, const T* b, T* c) {
+  if constexpr (W == 1) {
+    few_columns(s, a, b, c);
+  } else {
+    if (s.b_col == 1 && s.n >= W) few_rows<W>(s, a, b, c);
+    else few_elements<T, W / 2>(s, a, b, c);
+  }
 }
 }  // namespace matmul_detail
 

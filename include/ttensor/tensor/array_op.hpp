@@ -5,6 +5,7 @@
 //   primal(a...)                           a: leaf<T, R> of numbers, any strides      -> tensor<T', Q>
 //   jvp<I>(dx, y, a...)                    tangent of the result for tangent dx of operand I (linear in dx)
 //   vjp<I>(ct, y, a...)                    gradient of operand I, of its shape (linear in ct)
+//   jvp_of_all(dx..., a...)                optional: the sum of all jvp's for leaves of numbers -> tensor
 //   batched()                              the same operator on arrays with one more leading axis (extent 1: shared)
 // An exact zero of dx or ct contributes 0, also where the partial is inf or NaN: absorb_op for elements, matmul_op::linear_in for products.
 // jvp and vjp are written once with ordinary array operations; a... are leaves of any scalar kind, so every order of
@@ -32,7 +33,7 @@ template <class A> auto as_array(const A& a) {
     return leaf<S, rank_v<A>>{s.snap(), layout_map<rank_v<A>>::row_major(shape)};
   }
 }
-template <class S, int R> leaf<S, R> as_array(const leaf<S, R>& l) { return l; }
+template <class S, int R> const leaf<S, R>& as_array(const leaf<S, R>& l) { return l; }
 /// The scalar whose outermost kind is the newest level. Indices and masks keep only the batched kinds of their chain, so a mapped
 /// index under more batches than the values is newer than they are, although its chain may be shorter.
 template <class D, class S> using newer_t =

@@ -26,6 +26,31 @@ template <class T> constexpr auto computed() {
 template <class T> using computed_t = typename decltype(computed<T>())::type;
 template <class T> inline constexpr bool has_kernel_v =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>;
+/// The product of one matrix and another, or a vector, of numbers.
+template <class T, int P, int Q> struct product_of_two : run::product {
+  const T *left, *right;
+  bool turned;
+  dims<P + Q - 2> shape{};
+  product_of_two(const leaf<T, P>& a, const leaf<T, Q>& b) : left(a.data.base + a.map.offset), right(b.data.base + b.map.offset) {
+    constexpr bool row = P == 1, column = Q == 1;
+    const layout_map<P>& p = a.map;
+    const layout_map<Q>& q = b.map;
+    m = row ? 1 : p.extent[0], n = column ? 1 : q.extent[Q - 1], k = p.extent[P - 1];
+    if constexpr (!row) shape[0] = m;
+    if constexpr (!column) shape[P - 1] = n;
+    a_row = row ? 0 : p.stride[0], a_col = p.stride[P - 1], b_row = q.stride[0], b_col = column ? 0 : q.stride[Q - 1], c_row = n;
+    add = false;
+    turned = turn_column();
+    if (turned) std::swap(left, right);
+  }
+  void store(T* to) const { run::multiply<T>(*this, left, right, to); }
+  tensor<T, P + Q - 2> result() const {
+    tensor<T, P + Q - 2> y(ttensor::store<T>::make(m * n), shape);
+    ++counts.loops;
+    if (m * n != 0) store(y.data());
+    return y;
+  }
+};
 /// Whether the elements of several matrices lie between each other, so that each would be read from other cache lines than it needs.
 template <int R> bool is_interleaved(const layout_map<R>& m) {
   const auto far = [](index_t stride) { return stride > 1 || stride < -1; };
@@ -57,6 +82,12 @@ struct matmul_op {
       const tensor<C, R> y = primal(wide_a.as_leaf(), wide_b.as_leaf());
       if constexpr (std::is_same_v<T, bool>) return y != C(0);
       else return to<T>(y);
+    } else if constexpr (R == 2 && contraction_detail::has_kernel_v<T>) {
+      const contraction_detail::product_of_two<T, 2, 2> s(a, b);
+      tensor<T, 2> y = s.result();
+      if constexpr (!is_integer_v<T>)
+        if (zeros != 0) run::absorb_zeros(s, s.turned ? (zeros >> 1 | zeros << 1) & 3u : zeros, s.left, s.right, y.data());
+      return y;
     } else {
       if constexpr (R > 2) {
         if (contraction_detail::is_interleaved(a.map)) return primal(tensor<T, R>(a).as_leaf(), b);
@@ -99,6 +130,17 @@ struct matmul_op {
     if constexpr (I == 0) return static_cast<void>(a), apply_array(linear_in(0), dx, b);
     else return static_cast<void>(b), apply_array(linear_in(1), a, dx);
   }
+  /// da b + a db in one array; the rules' way where an exact zero may have to absorb something.
+  template <class T> requires(contraction_detail::has_kernel_v<T>)
+  tensor<T, 2> jvp_of_all(const leaf<T, 2>& da, const leaf<T, 2>& db, const leaf<T, 2>& a, const leaf<T, 2>& b) const {
+    contraction_detail::product_of_two<T, 2, 2> second(a, db);
+    tensor<T, 2> y = contraction_detail::product_of_two<T, 2, 2>(da, b).result();
+    second.add = true;
+    ++counts.loops;
+    second.store(y.data());
+    if (run::any_infinite(y.data(), 1, y.size(), y.size(), 1)) y = linear_in(0).primal(da, b) + linear_in(1).primal(a, db);
+    return y;
+  }
   template <int I, class Ct, class Y, class A, class B> auto vjp(const Ct& ct, const Y&, const A& a, const B& b) const {
     if constexpr (I == 0) return linear_in(0).reduced_to(a.map.extent, ct, contraction_detail::exchanged(b));
     else return linear_in(1).reduced_to(b.map.extent, contraction_detail::exchanged(a), ct);
@@ -108,7 +150,9 @@ struct matmul_op {
     matmul_op op{0, zeros};
     for (int d = 0; d < R - 2; ++d)
       if (e[d] == 1 && (x.map.extent[d] != 1 || z.map.extent[d] != 1)) op.summed |= 1u << d;
-    return broadcast_to(apply_array(op, x, z).as_leaf(), e);
+    auto y = apply_array(op, x, z);
+    if constexpr (R == 2) return y;
+    else return broadcast_to(y.as_leaf(), e);
   }
 };
 
@@ -124,6 +168,9 @@ template <int R, class S, int Q> leaf<S, R> with_rank(const leaf<S, Q>& l) {
   for (int d = 0; d < Q; ++d) r.map.extent[R - Q + d] = l.map.extent[d], r.map.stride[R - Q + d] = l.map.stride[d];
   return r;
 }
+/// A vector as a matrix of one column.
+template <class S, int Q> const leaf<S, Q>& as_column(const leaf<S, Q>& l) { return l; }
+template <class S> leaf<S, 2> as_column(const leaf<S, 1>& l) { return {l.data, {l.map.offset, {{l.map.extent[0], 1}}, {{l.map.stride[0], 0}}}}; }
 template <int R, class A, class B>
 void check_leading(const char* op, const layout_map<R>& a, const layout_map<R>& b, int core, const A& as, const B& bs) {
   for (int d = 0; d < R - core; ++d)
@@ -145,38 +192,12 @@ template <class T, auto Shape> requires((std::is_same_v<T, float> || std::is_sam
 inline constexpr bool is_small_fixed<tensor<T, Shape>> = shape::rank_of<Shape>() <= 2 && shape::type_of<Shape>::static_size <= 64;
 template <class A, class B> inline constexpr bool are_small_fixed =
     is_small_fixed<A> && is_small_fixed<B> && std::is_same_v<scalar_t<A>, scalar_t<B>>;
-/// The product of one matrix and another, or a vector, of numbers: what matmul_op comes to, in few words.
-template <class T, int P, int Q> tensor<T, P + Q - 2> of_two(const leaf<T, P>& a, const leaf<T, Q>& b) {
-  const layout_map<P>& p = a.map;
-  const layout_map<Q>& q = b.map;
-  constexpr bool row = P == 1, column = Q == 1;
-  run::product s{row ? 1 : p.extent[0], column ? 1 : q.extent[Q - 1], p.extent[P - 1], row ? 0 : p.stride[0], p.stride[P - 1], q.stride[0], column ? 0 : q.stride[Q - 1], 0, false};
-  dims<P + Q - 2> e{};
-  if constexpr (!row) e[0] = s.m;
-  if constexpr (!column) e[P - 1] = s.n;
-  tensor<T, P + Q - 2> y(store<T>::make(shape::elements(e)), e);
-  ++counts.loops;
-  if (shape::size(e) == 0) return y;
-  const T *x = a.data.base + p.offset, *z = b.data.base + q.offset;
-  s.c_row = s.n;
-  const bool turned = s.turn_column();
-  run::multiply(s, turned ? z : x, turned ? x : z, y.data());
-  return y;
-}
 template <class A, class B> inline constexpr bool are_two = A::rank <= 2 && B::rank <= 2 && has_kernel_v<typename A::scalar> && has_kernel_v<typename B::scalar>;
 /// Any other product, through the operator.
 template <class S, class U, int P, int Q> auto of_stacks(const leaf<S, P>& x, const leaf<U, Q>& z) {
   constexpr int R = P > Q ? (P > 2 ? P : 2) : (Q > 2 ? Q : 2);
-  auto row = [&] {
-    if constexpr (P == 1) return unsqueeze(x, 0);
-    else return x;
-  };
-  auto column = [&] {
-    if constexpr (Q == 1) return unsqueeze(z, 1);
-    else return z;
-  };
-  const auto p = with_rank<R>(row());
-  const auto q = with_rank<R>(column());
+  const auto p = with_rank<R>(x);
+  const auto q = with_rank<R>(as_column(z));
   check_leading("matmul", p.map, q.map, 2, x.map.extent, z.map.extent);
   auto y = apply_array(matmul_op{}, p, q);
   if constexpr (P > 1 && Q > 1) {
@@ -281,7 +302,8 @@ template <array_like A, array_like B> auto matmul(const A& a, const B& b) {
     const auto& bs = z.map.extent;
     const index_t k = as[ra - 1], l = bs[rb > 1 ? rb - 2 : 0];
     if (k != l) contraction_detail::inner_extents("matmul", as, bs, k, l);
-    if constexpr (contraction_detail::are_two<decltype(x), decltype(z)>) return contraction_detail::of_two(x, z);
+    if constexpr (contraction_detail::are_two<decltype(x), decltype(z)>) return contraction_detail::product_of_two<T, decltype(x)::rank, decltype(z)::rank>(x, z).result();
+    else if constexpr (ra == 2 && rb == 2) return apply_array(matmul_op{}, x, z);
     else return contraction_detail::of_stacks(x, z);
   }
 }
