@@ -14,23 +14,26 @@ TTENSOR_BEGIN
 struct gradcheck_result {
   struct entry {
     index_t output, input;  // numbers of the elements, leaf after leaf, row-major
-    double forward, reverse, difference;  // of one partial derivative, three ways
+    double forward, reverse, difference;  // of one partial derivative, three ways; forward is NaN for reverse_only
     double error;  // the largest distance between two of them, beyond what the difference cannot resolve, relative to the largest derivative of this output
+    bool resolved;  // the difference says something: what it cannot resolve is less than a hundredth of that derivative
   };
   std::vector<entry> entries;  // the largest errors first, ten at most
-  index_t outputs = 0, inputs = 0;
+  index_t outputs = 0, inputs = 0, unresolved = 0;  // unresolved: derivatives on which differences say nothing
   double worst = 0;      // the largest error of all; NaN when a value or a derivative is NaN
   double tolerance = 0;  // what it may be
   operator bool() const { return worst <= tolerance; }
 
   friend std::ostream& operator<<(std::ostream& os, const gradcheck_result& r) {
     os << "gradcheck: " << r.outputs << " x " << r.inputs << " derivatives " << (r ? "agree" : "DIFFER")
-       << ", largest error " << r.worst << " (tolerance " << r.tolerance << ")\n";
+       << ", largest error " << r.worst << " (tolerance " << r.tolerance << ")";
+    if (r.unresolved > 0) os << "; no difference resolves " << r.unresolved << " of them";
+    os << "\n";
     os << "  output   input        forward        reverse   differences     error\n";
     for (const entry& e : r.entries) {
       char line[120];
-      std::snprintf(line, sizeof line, "%8lld%8lld%15.7g%15.7g%14.6g%10.2g\n", static_cast<long long>(e.output),
-                    static_cast<long long>(e.input), e.forward, e.reverse, e.difference, e.error);
+      std::snprintf(line, sizeof line, "%8lld%8lld%15.7g%15.7g%14.6g%10.2g%s\n", static_cast<long long>(e.output),
+                    static_cast<long long>(e.input), e.forward, e.reverse, e.difference, e.error, e.resolved ? "" : "  not resolved");
       os << line;
     }
     return os;
@@ -98,33 +101,28 @@ template <class F> std::vector<difference> differences(const F& value, double h,
   }
   return d;
 }
-/// The differences of the step, among h, h / 8, h / 64 ..., that resolves each output best; smaller ones are tried while one is blurred by more than 1e-3 of its scale.
-template <class F> std::vector<difference> resolved_differences(const F& value, double h, double epsilon,
+/// The differences of the step that resolves each output best: of h, h / 8, h / 64 ... while one is blurred by bends to more than 1e-3 of its scale, and of
+/// 8 h, 64 h ... up to 1/128 of x while one is blurred by rounding to more than `enough` of it.
+template <class F> std::vector<difference> resolved_differences(const F& value, double x, double h, double epsilon, double enough,
                                                                 const std::vector<double>& scale) {
   std::vector<difference> best = differences(value, h, epsilon);
-  for (int finer = 0; finer < 5; ++finer) {
-    bool sharp = true;
-    for (std::size_t i = 0; i < best.size(); ++i) sharp = sharp && best[i].bend <= std::max(1e-3 * scale[i], best[i].rounding);
-    if (sharp) break;
-    const std::vector<difference> next = differences(value, h /= 8, epsilon);
+  const auto keep_better = [&](double other) {
+    const std::vector<difference> next = differences(value, other, epsilon);
     for (std::size_t i = 0; i < best.size(); ++i)
       if (next[i].blur() < best[i].blur()) best[i] = next[i];
-  }
+  };
+  const auto every = [&](const auto& is_fine) {
+    bool yes = true;
+    for (std::size_t i = 0; i < best.size(); ++i) yes = yes && is_fine(best[i], scale[i]);
+    return yes;
+  };
+  for (double wider = 8 * h; wider <= std::abs(x) / 128 && !every([&](const auto& d, double s) { return d.rounding <= enough * s; }); wider *= 8)
+    keep_better(wider);
+  for (int finer = 0; finer < 5 && !every([](const auto& d, double s) { return d.bend <= std::max(1e-3 * s, d.rounding); }); ++finer)
+    keep_better(h /= 8);
   return best;
 }
-}  // namespace testing_detail
-
-/// Compares forward mode, reverse mode and central differences of f at x: every element of every argument and of the result.
-/// Shapes    arguments and result: real scalars, tensors, or trees of them
-/// Returns   true when no two of the three are further apart than 1e-6 (float: 1e-2) of the largest derivative of the same output, beyond what a difference
-///           cannot resolve (rounding of large values, and bends within its step up to a tenth); false when a NaN is met. `.worst`; printed, a table
-/// Cost      six evaluations (more where the function bends within the step, which is made smaller then) and one forward pass for each input element, one reverse pass for each output element
-/// Throws    what f throws; level_error [TT-L04] when f makes a no_grad, which forward mode refuses
-/// Notes     choose points away from kinks: a difference across one is the derivative of neither side. What should stay constant is captured. A right
-///           derivative of what turns within 1e-4 (sin(1e4 x)) may be said to differ: two steps of the difference can agree by chance; scale the argument
-/// Source    differences of fourth order: Abramowitz and Stegun (1964), table 25.2
-template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&... arguments) {
-  using namespace testing_detail;
+template <bool Forward, class F, class... X> gradcheck_result check(const F& f, const X&... arguments) {
   static_assert(sizeof...(X) > 0, "ttensor: gradcheck(f, x...): the arguments stand behind the function");
   const std::tuple<tree::evaluated_t<X>...> x(tree::evaluate_all(arguments)...);
   const auto backward = std::apply([&](const auto&... a) { return vjp(f, a...); }, x);
@@ -136,7 +134,14 @@ template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&..
   r.tolerance = floats ? 1e-2 : 1e-6;
   r.outputs = static_cast<index_t>(reverse.size());
   std::vector<std::vector<double>> forward;  // a row an input
-  each_number(x, [&](int which, index_t k, double) { forward.push_back(numbers(jvp(f, x, basis(x, which, k)).y_dot)); });
+  each_number(x, [&](int which, index_t k, double) {
+    if constexpr (Forward) {
+      forward.push_back(numbers(jvp(f, x, basis(x, which, k)).y_dot));
+    } else {
+      forward.emplace_back();
+      for (const auto& row : reverse) forward.back().push_back(row[forward.size() - 1]);
+    }
+  });
   std::vector<double> scale(reverse.size());  // of each output
   for (std::size_t i = 0; i < reverse.size(); ++i)
     for (std::size_t k = 0; k < forward.size(); ++k) scale[i] = std::max({scale[i], std::abs(forward[k][i]), std::abs(reverse[i][k])});
@@ -146,7 +151,7 @@ template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&..
       return numbers(
           std::apply([&](const auto&... a) { return tree::evaluate_all(f(a...)); }, with_number(x, which, k, at + by)));
     };
-    differ.push_back(resolved_differences(value, step(at, floats ? 0x1p-4 : 0x1p-9), floats ? 0x1p-23 : 0x1p-52, scale));
+    differ.push_back(resolved_differences(value, at, step(at, floats ? 0x1p-4 : 0x1p-9), floats ? 0x1p-23 : 0x1p-52, r.tolerance / 10, scale));
     ++r.inputs;
   });
   for (std::size_t i = 0; i < reverse.size(); ++i) {
@@ -155,7 +160,8 @@ template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&..
     for (std::size_t k = 0; k < forward.size(); ++k) {
       const double a = forward[k][i], b = reverse[i][k], c = differ[k][i].value,
                    blur = differ[k][i].rounding + std::min(differ[k][i].bend, 0.1 * largest);
-      gradcheck_result::entry e{static_cast<index_t>(i), static_cast<index_t>(k), a, b, c, 0};
+      gradcheck_result::entry e{static_cast<index_t>(i), static_cast<index_t>(k), Forward ? a : std::nan(""), b, c, 0, blur <= 1e-2 * largest};
+      r.unresolved += !e.resolved;
       for (const double d : {std::abs(a - b), std::abs(a - c) - blur, std::abs(b - c) - blur})
         if (is_worse(d, 0) && is_worse(d / largest, e.error)) e.error = d / largest;
       if (is_worse(e.error, r.worst)) r.worst = e.error;
@@ -167,6 +173,26 @@ template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&..
   }
   if (!r) std::clog << r;
   return r;
+}
+}  // namespace testing_detail
+
+/// gradcheck(f, reverse_only, x...): without forward mode, which functions with custom_vjp do not have.
+struct reverse_only_t {};
+inline constexpr reverse_only_t reverse_only{};
+
+/// Compares forward mode, reverse mode and central differences of f at x: every element of every argument and of the result.
+/// Shapes    arguments and result: real scalars, tensors, or trees of them
+/// Returns   true when no two of the three are further apart than 1e-6 (float: 1e-2) of the largest derivative of the same output, beyond what a difference
+///           cannot resolve (rounding of large values, and bends within its step up to a tenth); false when a NaN is met. `.worst`, `.unresolved` (how many
+///           derivatives differences say nothing about); printed, a table
+/// Cost      six evaluations (more where the function bends within the step, which is made smaller then) and one forward pass for each input element, one reverse pass for each output element
+/// Throws    what f throws; level_error [TT-L04] when f makes a no_grad, which forward mode refuses
+/// Notes     choose points away from kinks: a difference across one is the derivative of neither side. What should stay constant is captured. A right
+///           derivative of what turns within 1e-4 (sin(1e4 x)) may be said to differ: two steps of the difference can agree by chance; scale the argument
+/// Source    differences of fourth order: Abramowitz and Stegun (1964), table 25.2
+template <class F, class... X> gradcheck_result gradcheck(const F& f, const X&... arguments) { return testing_detail::check<true>(f, arguments...); }
+template <class F, class... X> gradcheck_result gradcheck(const F& f, reverse_only_t, const X&... arguments) {
+  return testing_detail::check<false>(f, arguments...);
 }
 
 TTENSOR_END

@@ -67,6 +67,44 @@ TEST_CASE("small derivatives that are wrong, and values that are no numbers, are
   CHECK(!nan);
 }
 
+TEST_CASE("wrong derivatives at large arguments are noticed; what no difference resolves is said") {
+  std::ostringstream text;
+  std::streambuf* const before = std::clog.rdbuf(text.rdbuf());
+  const auto squares = [](double by) {
+    return tt::custom_jvp([](const auto& t) { return t * t; }, [by](const auto& t, const auto& d) { return std::pair{t * t, by * t * d}; });
+  };
+  for (const double x : {1e4, 1e8, 1e10, 1e12, -1e12}) {
+    CAPTURE(x);
+    CHECK(tt::gradcheck(squares(2), x).unresolved == 0);
+    CHECK(tt::gradcheck(squares(2), x));
+    CHECK_FALSE(tt::gradcheck(squares(2.002), x));
+    CHECK_FALSE(tt::gradcheck(squares(2.00001), x));
+  }
+  std::clog.rdbuf(before);
+  const auto hidden = tt::gradcheck([](const auto& t) { return t * t + 1e6; }, 1e-4);
+  CHECK(hidden.unresolved == 1);
+  CHECK_FALSE(hidden.entries[0].resolved);
+  std::ostringstream said;
+  said << hidden;
+  CHECK(said.str().find("no difference resolves 1 of them") != std::string::npos);
+}
+
+TEST_CASE("functions with custom_vjp are checked without forward mode") {
+  std::ostringstream text;
+  std::streambuf* const before = std::clog.rdbuf(text.rdbuf());
+  const auto cube = [](double by) {
+    return tt::custom_vjp([](auto t) { return t * t * t; }, [](auto t) { return std::pair{t * t * t, t}; }, [by](auto t, auto ct) { return by * t * t * ct; });
+  };
+  CHECK(tt::gradcheck(cube(3), tt::reverse_only, 1.5));
+  CHECK_FALSE(tt::gradcheck(cube(3.01), tt::reverse_only, 1.5));
+  const auto of_array = [&](const auto& x, const auto& y) { return sum(cube(3)(x) * y); };
+  const auto r = tt::gradcheck(of_array, tt::reverse_only, tensor<double, 1>{1, -2}, tensor<double, 1>{0.5, 3});
+  CHECK(r);
+  CHECK(r.inputs == 4);
+  CHECK(std::isnan(r.entries[0].forward));
+  std::clog.rdbuf(before);
+}
+
 TEST_CASE("functions that bend within the step excuse no wrong derivative") {
   std::ostringstream text;
   std::streambuf* const before = std::clog.rdbuf(text.rdbuf());

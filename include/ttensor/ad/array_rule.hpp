@@ -135,6 +135,26 @@ template <class X> struct array_rule<var<X>> {
 template <class X, int N> struct array_rule<dual<X, N>> {
   using K = dual<X, N>;
   template <class Op, class... L> static auto apply(const Op& op, const L&... a) {
+    if constexpr ((ad::has_kind_v<K, L> && ...) && requires { op.jvp_of_all(dx(0, a)..., ad::value_leaf(a)...); })
+      return in_one(op, a...);
+    else return one_by_one(op, a...);
+  }
+
+ private:
+  template <int R> static leaf<X, R> dx(int k, const leaf<K, R>& l) { return {l.data.tangent[k], l.map}; }
+  /// An operator that gives the sum of all terms in one array.
+  template <class Op, class... L> static auto in_one(const Op& op, const L&... a) {
+    return [&](const auto&... v) {
+      auto y = op.primal(v...);
+      const auto shape = y.shape();
+      store<K> s;
+      for (int k = 0; k < N; ++k) s.tangent_[k] = op.jvp_of_all(dx(k, a)..., v...).release();
+      s.value_ = std::move(y).release();
+      TTENSOR_DUAL_CALL(level_calls::met<K, K> calls; (calls.look(a), ...); calls.give(s);)
+      return tensor<K, shape.size()>(static_cast<store<K>&&>(s), shape);
+    }(ad::value_leaf(a)...);
+  }
+  template <class Op, class... L> static auto one_by_one(const Op& op, const L&... a) {
     auto y = apply_array(op, ad::below<K>(a)...);
     using Y = decltype(y);
     constexpr int R = rank_v<Y>;
@@ -144,17 +164,12 @@ template <class X, int N> struct array_rule<dual<X, N>> {
       store<dual<X, N>> s;
       const auto yl = y.as_leaf();
       for (int k = 0; k < N; ++k)
-        if constexpr ((ad::has_kind_v<K, L> && ...) && requires { op.jvp_of_all(dx(k, a)..., ad::value_leaf(a)...); })
-          s.tangent_[k] = store_of(op.jvp_of_all(dx(k, a)..., ad::value_leaf(a)...).as_leaf());
-        else s.tangent_[k] = tangent(op, k, yl, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{}, a...);
+        s.tangent_[k] = tangent(op, k, yl, std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{}, a...);
       s.value_ = y.elements().alias();
       TTENSOR_DUAL_CALL(level_calls::met<K, K> calls; (calls.look(a), ...); calls.give(s);)
       return tensor<dual<X, N>, R>(static_cast<store<dual<X, N>>&&>(s), y.shape());
     }
   }
-
- private:
-  template <int R> static leaf<X, R> dx(int k, const leaf<K, R>& l) { return {l.data.tangent[k], l.map}; }
   template <class Op, class Y, int... I, class... L>
   static store<X> tangent(const Op& op, int k, const Y& y, std::integer_sequence<int, I...>, const L&... a) {
     store<X> total;

@@ -67,7 +67,8 @@ inline int longer_axis(const index_t* extent, int in, index_t lanes, index_t eno
 }
 
 /// The same for a sum along a short row: an axis that the sum keeps moves inside, whatever its extent, so that the order of an element's additions does
-/// not depend on how many elements there are (chunks of vmap give the same bits); where no axis is kept, one of 16 or more. Short rows that are kept change places with a sum across them that fills packs.
+/// not depend on how many elements there are (chunks of vmap give the same bits); where no axis is kept, one of 16 or more. Short rows that are kept change places with a sum across them that fills packs, else, where that is short
+/// too, with a longer axis that is kept: the additions of an element and their order are the same.
 bool turn_short_sums(nest& s);
 
 /// How a planned nest is walked.
@@ -125,7 +126,15 @@ TTENSOR_BODY bool turn_short_sums(nest& s) {
   };
   int to = in - 1;
   if (kept(in)) {
-    if (s.extent[in] >= s.lanes || kept(to) || s.extent[to] < s.lanes || s.extent[to] < 2 * s.extent[in]) return false;
+    if (kept(to)) return false;
+    if (s.extent[to] <= 32) {
+      for (int d = to - 1; d >= 0; --d)
+        if (s.extent[d] >= 16 && (to == in - 1 || s.extent[d] > s.extent[to]) && kept(d)) to = d;
+      if (to == in - 1) return false;
+      s.exchange(to, in);
+      return true;
+    }
+    if (s.extent[in] >= s.lanes || s.extent[to] < 2 * s.extent[in]) return false;
   } else {
     to = -1;
     for (int d = in - 1; d >= 0; --d)

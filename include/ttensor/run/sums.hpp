@@ -65,6 +65,7 @@ class sum_driver : driver {
         rows = summed_[d] ? sum_->runs : sum_->rows;
         if (strided_ && rows > walker::tile) rows = walker::tile;
       }
+      if (d == in && !summed_[d] && strided_ && in > 1 && leaf_[d] > 512) leaf_[d] = 512;  // stays in a cache for the axes outside of the tiles
       if (!summed_[d]) continue;
       const index_t most = d < in ? rows : strided_ ? 8 * across_ : sum_->run;
       if (leaf_[d] > most) leaf_[d] = most;
