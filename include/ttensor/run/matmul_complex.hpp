@@ -1,9 +1,9 @@
 // Matrix products of complex numbers: four products of their parts, in the registers and blocks of real ones.
 //
-// The parts of A and B are copied into matrices of their own, so a product costs four real ones and a pass over each array. An element is
-// (re re' + (-im) im', re im' + im re'): two chains over k each, added, whatever the size, so that its bits do not depend on how many rows
-// there are; but one row has a loop of its own, as for real numbers. Where both parts are NaN an infinity may stand behind them: that element is
-// the sum of the standard library's products.
+// Where rows of B are contiguous they are rows of twice as many real numbers: two real products. Else the parts of A and B are copied into
+// matrices of their own, so a product costs four real ones and a pass over each array. An element is (re re' + (-im) im', re im' + im re'):
+// two chains over k each, added, whatever the size, so that its bits do not depend on how many rows there are; but one row has a loop of its
+// own, as for real numbers. Where both parts are NaN an infinity may stand behind them: that element is the sum of the standard library's products.
 #pragma once
 #include "matmul.hpp"
 
@@ -50,30 +50,37 @@ template <class Z> void complex_tiny(const product& s, const Z* a, const Z* b, Z
       put_complex(s, a, b, c, i, j, (sum[0] + sum[1])[0], (sum[2] + sum[3])[0]);
     }
 }
-/// One row: two products of real rows with B as it lies, a matrix of twice as many real numbers.
+/// Contiguous rows of B, as rows of twice as many real numbers: the product with the real parts of A, that with its imaginary parts, and the two added.
+template <class Z> void complex_rows(const product& s, const Z* a, const Z* b, Z* c) {
+  using T = real_t<Z>;
+  constexpr index_t few = 1024 / static_cast<index_t>(sizeof(T));
+  const index_t n = 2 * s.n, size = s.m * n;
+  T near[few];
+  scratch<T> far;
+  T *const u = 2 * size <= few ? near : far.of(2 * size), *const v = u + size;
+  const product one{s.m, n, s.k, 2 * s.a_row, 2 * s.a_col, 2 * s.b_row, 1, n, false};
+  multiply(one, parts(a), parts(b), u);
+  multiply(one, parts(a) + 1, parts(b), v);
+  for (index_t i = 0; i < s.m; ++i)
+    for (index_t j = 0; j < s.n; ++j) {
+      const index_t k = i * n + 2 * j;
+      put_complex(s, a, b, c, i, j, u[k] - v[k + 1], u[k + 1] + v[k]);
+    }
+}
+/// One row, and columns of B that are contiguous: (re, -im) and (im, re) times (re', im').
 template <class Z> void complex_row(const product& s, const Z* a, const Z* b, Z* c) {
   using T = real_t<Z>;
   const index_t k = s.k, n = s.n;
-  if (s.b_row != 1 && s.b_col != 1) return complex_tiny(s, a, b, c);
-  scratch<T> all(4 * k + 4 * n);
-  T *const p = all.data(), *const q = p + 2 * k, *const u = q + 2 * k, *const v = u + 2 * n;
-  if (s.b_row == 1 && s.b_col != 1) {  // columns are contiguous: (re, -im) and (im, re) times (re', im')
-    for (index_t i = 0; i < k; ++i) {
-      const T re = parts(a + i * s.a_col)[0], im = parts(a + i * s.a_col)[1];
-      p[2 * i] = re, p[2 * i + 1] = -im, q[2 * i] = im, q[2 * i + 1] = re;
-    }
-    const product one{1, n, 2 * k, 2 * k, 1, 1, 2 * s.b_col, n, false};
-    multiply(one, p, parts(b), u);
-    multiply(one, q, parts(b), v);
-    for (index_t j = 0; j < n; ++j) put_complex(s, a, b, c, 0, j, u[j], v[j]);
-    return;
+  scratch<T> all(4 * k + 2 * n);
+  T *const p = all.data(), *const q = p + 2 * k, *const u = q + 2 * k, *const v = u + n;
+  for (index_t i = 0; i < k; ++i) {
+    const T re = parts(a + i * s.a_col)[0], im = parts(a + i * s.a_col)[1];
+    p[2 * i] = re, p[2 * i + 1] = -im, q[2 * i] = im, q[2 * i + 1] = re;
   }
-  copy_part(p, parts(a), 1, k, 1, s.a_col, 0, T(1));
-  copy_part(q, parts(a), 1, k, 1, s.a_col, 1, T(1));
-  const product one{1, 2 * n, k, k, 1, 2 * s.b_row, 1, 2 * n, false};  // rows are: re and im times rows of pairs
+  const product one{1, n, 2 * k, 2 * k, 1, 1, 2 * s.b_col, n, false};
   multiply(one, p, parts(b), u);
   multiply(one, q, parts(b), v);
-  for (index_t j = 0; j < n; ++j) put_complex(s, a, b, c, 0, j, u[2 * j] - v[2 * j + 1], u[2 * j + 1] + v[2 * j]);
+  for (index_t j = 0; j < n; ++j) put_complex(s, a, b, c, 0, j, u[j], v[j]);
 }
 template <class Z> void complex_parts(const product& s, const Z* a, const Z* b, Z* c) {
   using T = real_t<Z>;
@@ -99,9 +106,13 @@ template <class Z> void complex_parts(const product& s, const Z* a, const Z* b, 
 
 /// The product of complex numbers.
 template <class Z> void multiply_complex(const product& s, const Z* a, const Z* b, Z* c) {
-  if (s.m == 1) matmul_detail::complex_row(s, a, b, c);
-  else if (s.m * s.n * s.k <= 2 * matmul_detail::tiny_up_to) matmul_detail::complex_tiny(s, a, b, c);
-  else matmul_detail::complex_parts(s, a, b, c);
+  using namespace matmul_detail;
+  const bool one_row = s.m == 1, tiny = s.m * s.n * s.k <= 2 * tiny_up_to && s.n % 4 != 0;
+  // Of large ones the rows of pairs lie too far apart for the first cache: 128 x 128 takes longer than by parts.
+  if (s.b_col == 1 && (one_row || (!tiny && s.k * s.n <= 64 * 64))) complex_rows(s, a, b, c);
+  else if (one_row && s.b_row == 1) complex_row(s, a, b, c);
+  else if (one_row || s.m * s.n * s.k <= 2 * tiny_up_to) complex_tiny(s, a, b, c);
+  else complex_parts(s, a, b, c);
 }
 
 }  // namespace run
