@@ -1,4 +1,4 @@
-// Rows Q1 to Q28: what programs without -march=native do with short rows, masks, small integers, strided copies, many small statements and long ones, beside loops by hand compiled with the
+// Rows Q1 to Q29: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, beside loops by hand compiled with the
 // same flags. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <algorithm>
 #include <cmath>
@@ -232,10 +232,28 @@ void long_statements() {
     });
   }
 }
+/// A sum over the axis between.
+void between(index_t n, index_t m, index_t k) {
+  const tt::tensor<double, 3> a = tt::normal<double>(tt::rng(1), {n, m, k});
+  const std::string shape = "(" + std::to_string(n) + "," + std::to_string(m) + "," + std::to_string(k) + ")";
+  row("Q29 sum(x, 1)/double " + shape + "/" + std::to_string(n * m * k), mat(n, k), [=](mat& o) { o = sum(a, 1); }, [=, x = a.data(), keep = a](double* o) {
+    for (index_t i = 0; i < n; ++i)
+      for (index_t c = 0; c < k; ++c) {
+        double total = 0;
+        for (index_t b = 0; b < m; ++b) total += x[(i * m + b) * k + c];
+        o[i * k + c] = total;
+      }
+  });
+}
 }  // namespace
 
 int main(int argc, char** argv) {
   short_rows(100000);
+  between(20000, 3, 2);
+  between(20000, 3, 3);
+  between(20000, 8, 3);
+  between(20000, 3, 8);
+  between(20, 3, 2);
   long_rows(100000);
   copies(1000);
   small_integers(100000);

@@ -1,13 +1,12 @@
 // Rows P1 and P2: products of complex matrices and of a complex matrix and a vector, beside loops over real and imaginary parts by hand (the floor) and
-// Eigen; P3: the norm of a difference of fixed vectors; P4 and P5: X'y and X'X of a matrix with few columns, beside loops over its rows and Eigen. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
+// Eigen; P3: the norm of a difference of fixed vectors; P4 and P5: X'y and X'X of a matrix with few columns, beside loops over its rows and Eigen; P6: small matrices; P7: 100 products of small
+// matrices one after the other, and their derivatives, beside loops (derivatives by hand, too). Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <complex>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <ttensor/num/complex.hpp>
-#include <ttensor/tensor.hpp>
-#include <ttensor/tensor/random.hpp>
+#include <ttensor/all.hpp>
 #include <vector>
 #include "rows.hpp"
 
@@ -127,10 +126,107 @@ void tall(tt::index_t n, tt::index_t k) {
   add(of_itself, "eigen", [=]() mutable { eh.noalias() = ex.transpose() * ex; fresh(eh); });
 #endif
 }
+/// c = A B, or A B' where B lies transposed; or added to c.
+template <bool Transposed = false, bool Add = false> void square_by_hand(const double* a, const double* b, double* __restrict c, long n) {
+  for (long i = 0; i < n; ++i) {
+    if (!Add)
+      for (long j = 0; j < n; ++j) c[i * n + j] = 0;
+    for (long p = 0; p < n; ++p)
+      for (long j = 0; j < n; ++j) c[i * n + j] += a[i * n + p] * (Transposed ? b[j * n + p] : b[p * n + j]);
+  }
+}
+bool close(const double* got, const double* want, tt::index_t n) {
+  bool yes = true;
+  for (tt::index_t i = 0; i < n; ++i) yes = yes && std::abs(got[i] - want[i]) <= 1e-11 * (1 + std::abs(want[i]));
+  return yes;
+}
+void need(const std::string& row, bool right) {
+  if (right) return;
+  std::fprintf(stderr, "%s: wrong\n", row.c_str());
+  std::exit(1);
+}
+void small_products(tt::index_t n) {
+  const auto a = tt::eval(tt::normal<double>(tt::rng(1), {n, n})), b = tt::eval(tt::normal<double>(tt::rng(2), {n, n}));
+  const std::string side = "/double/" + std::to_string(n), row = "P6 matmul(a, b)" + side, turned = "P6 matmul(a, transpose(b))" + side;
+  std::vector<double> c(static_cast<std::size_t>(n * n));
+  tt::tensor<double, 2> y = matmul(a, b), z = matmul(a, transpose(b));
+  square_by_hand(a.data(), b.data(), c.data(), n);
+  need(row, close(y.data(), c.data(), n * n));
+  square_by_hand<true>(a.data(), b.data(), c.data(), n);
+  need(turned, close(z.data(), c.data(), n * n));
+  add(row, "ttensor", [=]() mutable { y = matmul(a, b); fresh(y); });
+  add(row, "hand", [=]() mutable { square_by_hand(a.data(), b.data(), c.data(), n); fresh(c); });
+  add(turned, "ttensor", [=]() mutable { z = matmul(a, transpose(b)); fresh(z); });
+  add(turned, "hand", [=]() mutable { square_by_hand<true>(a.data(), b.data(), c.data(), n); fresh(c); });
+#if defined(TTENSOR_BENCH_EIGEN)
+  using M = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const M ea = Eigen::Map<const M>(a.data(), n, n), eb = Eigen::Map<const M>(b.data(), n, n);
+  M ec(n, n);
+  add(row, "eigen", [=]() mutable { ec.noalias() = ea * eb; fresh(ec); });
+  add(turned, "eigen", [=]() mutable { ec.noalias() = ea * eb.transpose(); fresh(ec); });
+#endif
+}
+/// sum(a^100 x): x = a x, a hundred times.
+constexpr long links = 100;
+double chain_by_hand(const double* a, const double* x, double* steps, long n) {
+  for (long i = 0; i < n * n; ++i) steps[i] = x[i];
+  for (long k = 0; k < links; ++k) square_by_hand(a, steps + k * n * n, steps + (k + 1) * n * n, n);
+  double total = 0;
+  for (long i = 0; i < n * n; ++i) total += steps[links * n * n + i];
+  return total;
+}
+void chain(tt::index_t n) {
+  const auto a = tt::eval(tt::uniform<double>(tt::rng(1), {n, n}) / static_cast<double>(n)), x = tt::eval(tt::uniform<double>(tt::rng(2), {n, n}));
+  const auto f = [x]<class T>(const tt::tensor<T, 2>& m) {
+    tt::tensor<T, 2> y = x;
+    for (long k = 0; k < links; ++k) y = matmul(m, y);
+    return sum(y);
+  };
+  const auto size = static_cast<std::size_t>(n * n);
+  const std::vector<double> all((links + 1) * size), one(size);
+  auto tangent = [=, steps = all, d = one, e = one]() mutable {
+    chain_by_hand(a.data(), x.data(), steps.data(), n);
+    std::fill(d.begin(), d.end(), 0.0);
+    for (std::size_t k = 0; k < links; ++k) {  // d = a d + a x
+      square_by_hand(a.data(), d.data(), e.data(), n);
+      square_by_hand<false, true>(a.data(), steps.data() + k * size, e.data(), n);
+      d.swap(e);
+    }
+    double total = 0;
+    for (const double v : d) total += v;
+    return total;
+  };
+  auto gradient = [=, steps = all, d = one, e = one, t = one](double* g) mutable {
+    chain_by_hand(a.data(), x.data(), steps.data(), n);
+    for (long i = 0; i < n; ++i)
+      for (long j = 0; j < n; ++j) t[static_cast<std::size_t>(i * n + j)] = a.data()[j * n + i];
+    std::fill(d.begin(), d.end(), 1.0);
+    std::fill(g, g + size, 0.0);
+    for (std::size_t k = links; k-- > 0; d.swap(e)) {  // g += d x', d = a' d
+      square_by_hand<true, true>(d.data(), steps.data() + k * size, g, n);
+      square_by_hand(t.data(), d.data(), e.data(), n);
+    }
+  };
+  std::vector<double> g(size);
+  const std::string row = "P7 100 products", shape = "/double/" + std::to_string(n);
+  gradient(g.data());
+  tt::tensor<double, 2> ours = tt::grad(f)(a);
+  need(row, close(ours.data(), g.data(), n * n));
+  const double want = tangent(), got = tt::jvp(f, std::tuple{a}, std::tuple{a}).y_dot;
+  need(row, close(&got, &want, 1));
+  add(row + shape, "ttensor", [=]() mutable { double y = f(a); fresh(y); });
+  add(row + shape, "hand", [=, steps = all]() mutable { double y = chain_by_hand(a.data(), x.data(), steps.data(), n); fresh(y); });
+  add(row + ", jvp" + shape, "ttensor", [=]() mutable { double y = tt::jvp(f, std::tuple{a}, std::tuple{a}).y_dot; fresh(y); });
+  add(row + ", jvp" + shape, "hand", [=]() mutable { double y = tangent(); fresh(y); });
+  add(row + ", gradient" + shape, "ttensor", [=]() mutable { ours = tt::grad(f)(a); fresh(ours); });
+  add(row + ", gradient" + shape, "hand", [=]() mutable { gradient(g.data()); fresh(g); });
+}
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const tt::index_t n : {4, 8, 32, 128, 256}) products<double>("double", n, false);
+  for (const tt::index_t n : {3, 4, 5, 6, 8, 10, 12, 16, 24}) small_products(n);
+  for (const tt::index_t n : {4, 6}) chain(n);
+  for (const tt::index_t n : {4, 6, 8, 16, 32, 128, 256}) products<double>("double", n, false);
   for (const tt::index_t n : {32, 256}) products<float>("float", n, false);
   for (const tt::index_t n : {8, 32, 256}) products<double>("double", n, true);
   small();
