@@ -127,14 +127,15 @@ TTENSOR_BODY bool turn_short_sums(nest& s) {
   int to = in - 1;
   if (kept(in)) {
     if (kept(to)) return false;
-    if (s.extent[to] <= 32) {
+    const bool fills_packs = s.extent[in] < s.lanes && s.extent[to] >= s.lanes && s.extent[to] >= 2 * s.extent[in];
+    if (!fills_packs) {
+      if (s.extent[to] * s.extent[in] > 40) return false;
       for (int d = to - 1; d >= 0; --d)
         if (s.extent[d] >= 16 && (to == in - 1 || s.extent[d] > s.extent[to]) && kept(d)) to = d;
       if (to == in - 1) return false;
       s.exchange(to, in);
       return true;
     }
-    if (s.extent[in] >= s.lanes || s.extent[to] < 2 * s.extent[in]) return false;
   } else {
     to = -1;
     for (int d = in - 1; d >= 0; --d)
