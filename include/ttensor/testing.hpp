@@ -101,25 +101,29 @@ template <class F> std::vector<difference> differences(const F& value, double h,
   }
   return d;
 }
-/// The differences of the step that resolves each output best: of h, h / 8, h / 64 ... while one is blurred by bends to more than 1e-3 of its scale, and of
-/// 8 h, 64 h ... up to 1/128 of x while one is blurred by rounding to more than `enough` of it.
+/// The differences of the step that resolves each output best. Steps are h, h / 8, h / 64 ... while one is blurred by bends to more than 1e-3 of its scale, down
+/// to some units in the last place of x; and 8 h, 64 h ... up to 1/128 of x while one is blurred by rounding to more than `enough` of it. A wider step counts
+/// only where it agrees with what is known: it may be a multiple of a period.
 template <class F> std::vector<difference> resolved_differences(const F& value, double x, double h, double epsilon, double enough,
                                                                 const std::vector<double>& scale) {
+  const double last_place = std::isfinite(x) && x != 0 ? std::ldexp(epsilon, std::ilogb(x)) : 0;
+  h = std::max(h, 1024 * last_place);
   std::vector<difference> best = differences(value, h, epsilon);
   const auto keep_better = [&](double other) {
     const std::vector<difference> next = differences(value, other, epsilon);
     for (std::size_t i = 0; i < best.size(); ++i)
-      if (next[i].blur() < best[i].blur()) best[i] = next[i];
+      if (next[i].blur() < best[i].blur() && (other < h || std::abs(next[i].value - best[i].value) <= best[i].blur())) best[i] = next[i];
   };
   const auto every = [&](const auto& is_fine) {
     bool yes = true;
     for (std::size_t i = 0; i < best.size(); ++i) yes = yes && is_fine(best[i], scale[i]);
     return yes;
   };
-  for (double wider = 8 * h; wider <= std::abs(x) / 128 && !every([&](const auto& d, double s) { return d.rounding <= enough * s; }); wider *= 8)
-    keep_better(wider);
-  for (int finer = 0; finer < 5 && !every([](const auto& d, double s) { return d.bend <= std::max(1e-3 * s, d.rounding); }); ++finer)
-    keep_better(h /= 8);
+  const auto hidden_by_rounding = [&] { return !every([&](const auto& d, double s) { return d.rounding <= enough * s; }); };
+  const auto bends = [&] { return !every([](const auto& d, double s) { return d.bend <= std::max(1e-3 * s, d.rounding); }); };
+  for (double wider = 8 * h; wider > 0 && wider <= std::abs(x) / 128 && std::isfinite(x) && hidden_by_rounding(); wider *= 8) keep_better(wider);
+  double finer = h / 8;
+  for (int i = 0; i < 5 && finer >= 16 * last_place && bends(); ++i, finer /= 8) keep_better(finer);
   return best;
 }
 template <bool Forward, class F, class... X> gradcheck_result check(const F& f, const X&... arguments) {
@@ -176,7 +180,7 @@ template <bool Forward, class F, class... X> gradcheck_result check(const F& f, 
 }
 }  // namespace testing_detail
 
-/// gradcheck(f, reverse_only, x...): without forward mode, which functions with custom_vjp do not have.
+/// What gradcheck(f, reverse_only, x...) is told: no forward mode, which functions with custom_vjp do not have.
 struct reverse_only_t {};
 inline constexpr reverse_only_t reverse_only{};
 
@@ -185,7 +189,7 @@ inline constexpr reverse_only_t reverse_only{};
 /// Returns   true when no two of the three are further apart than 1e-6 (float: 1e-2) of the largest derivative of the same output, beyond what a difference
 ///           cannot resolve (rounding of large values, and bends within its step up to a tenth); false when a NaN is met. `.worst`, `.unresolved` (how many
 ///           derivatives differences say nothing about); printed, a table
-/// Cost      six evaluations (more where the function bends within the step, which is made smaller then) and one forward pass for each input element, one reverse pass for each output element
+/// Cost      six evaluations (more where the function bends within the step, which is made smaller then, and where rounding of large values hides the difference: up to 1/64 of x away then) and one forward pass for each input element, one reverse pass for each output element
 /// Throws    what f throws; level_error [TT-L04] when f makes a no_grad, which forward mode refuses
 /// Notes     choose points away from kinks: a difference across one is the derivative of neither side. What should stay constant is captured. A right
 ///           derivative of what turns within 1e-4 (sin(1e4 x)) may be said to differ: two steps of the difference can agree by chance; scale the argument

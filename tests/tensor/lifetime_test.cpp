@@ -308,6 +308,15 @@ TEST_CASE("a view of a tensor's own memory by pointer overlaps it") {
   CHECK(tt::all(m(tt::range(0, 10)) == transpose(before)(tt::range(0, 10))));
 }
 
+TEST_CASE("views see what their tensor is assigned where that has as many elements, else they keep the old ones") {
+  tt::tensor<double, 2> a{{1, 2, 3}, {4, 5, 6}};
+  const auto row = a(0);
+  a = tt::tensor<double, 2>{{10, 20}, {30, 40}, {50, 60}};
+  CHECK(row(2) == 30);
+  a = tt::tensor<double, 2>{{7, 8}};
+  CHECK(row(0) == 10);
+}
+
 TEST_CASE("a tensor that has views takes one that has no elements") {
   vec a(0), none;
   const auto view = a(tt::all);

@@ -3,6 +3,7 @@
 
 #include <ttensor/testing.hpp>
 
+#include <limits>
 #include <sstream>
 
 #include "../../examples/leaky_relu/leaky_relu.hpp"
@@ -87,6 +88,19 @@ TEST_CASE("wrong derivatives at large arguments are noticed; what no difference 
   std::ostringstream said;
   said << hidden;
   CHECK(said.str().find("no difference resolves 1 of them") != std::string::npos);
+}
+
+TEST_CASE("steps at large arguments are no multiples of a period, and no smaller than the argument's last places; arguments that are no numbers end") {
+  CHECK(tt::gradcheck([](auto t) { return cos(6.2831853f * t) + 300.0f; }, 1000.25f));
+  CHECK(tt::gradcheck([](auto t) { return sin(6.283185307179586 * t) + 2e6; }, 1000.3));
+  CHECK(tt::gradcheck([](auto x) { return x - 2e6f; }, 2e6f));
+  CHECK(tt::gradcheck([](auto x) { return (x - 2e6f) * (x - 2e6f); }, 2000000.5f));
+  CHECK(tt::gradcheck([](auto x) { return x - 1e13; }, 1e13));
+  std::ostringstream text;
+  std::streambuf* const before = std::clog.rdbuf(text.rdbuf());
+  CHECK_FALSE(tt::gradcheck([](auto x) { return 1.0 * x; }, std::numeric_limits<double>::infinity()));
+  static_cast<void>(tt::gradcheck([](auto x) { return 2.0 * x; }, 5e-324));
+  std::clog.rdbuf(before);
 }
 
 TEST_CASE("functions with custom_vjp are checked without forward mode") {

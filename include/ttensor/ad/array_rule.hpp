@@ -29,7 +29,7 @@ template <class X, class G> store<X> elements_of(const G& g) {
   if constexpr (std::is_same_v<std::remove_cvref_t<decltype(e)>, leaf<X, rank_v<G>>>) return store_of(e);
   else return statement_rule<X>::evaluate(expr::operand<elem_t<X>>(e), e.shape());
 }
-/// The same added to all of a slot.
+/// Adds an array to the whole of a slot that something was added to before.
 template <class X, int R> TTENSOR_NOINLINE void add_whole(adjoint_slot<X>& s, const leaf<X, R>& e) {
   if constexpr (depth_v<X> == 0)
     if (shape::is_row_major(e.map.extent, e.map.stride)) {

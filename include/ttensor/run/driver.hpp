@@ -199,16 +199,16 @@ TTENSOR_NOINLINE inline index_t one_row(const nest& s, cursor* c, bool inputs_ma
   for (int p = 0; p < s.planes; ++p) {
     const nest_plane& q = s.plane[p];
     index_t next = 1;
-    bool still = true, packed = true;
+    bool still = true, adjacent = true;
     for (int d = s.rank - 1; d >= 0; --d) {
       if (s.extent[d] == 1) continue;
       still = still && q.stride[d] == 0;
-      packed = packed && q.stride[d] == next;
+      adjacent = adjacent && q.stride[d] == next;
       next *= s.extent[d];
     }
     const bool may_stand = q.how == access::uniform || (q.how == access::input && inputs_may_stand_still);
-    if (next < 2 || q.how == access::ignored || !(packed || (still && may_stand))) return 0;
-    c[p] = {q.ptr, packed ? index_t(s.lanes) * q.bytes : 0};
+    if (next < 2 || q.how == access::ignored || !(adjacent || (still && may_stand))) return 0;
+    c[p] = {q.ptr, adjacent ? index_t(s.lanes) * q.bytes : 0};
   }
   const index_t n = s.size();
   return s.overlapping || threads_for(n * s.cost) > 1 ? 0 : n;

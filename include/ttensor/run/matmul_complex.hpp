@@ -107,11 +107,12 @@ template <class Z> void complex_parts(const product& s, const Z* a, const Z* b, 
 /// The product of complex numbers.
 template <class Z> void multiply_complex(const product& s, const Z* a, const Z* b, Z* c) {
   using namespace matmul_detail;
-  const bool one_row = s.m == 1, tiny = s.m * s.n * s.k <= 2 * tiny_up_to && s.n % 4 != 0;
-  // Of large ones the rows of pairs lie too far apart for the first cache: 128 x 128 takes longer than by parts.
-  if (s.b_col == 1 && (one_row || (!tiny && s.k * s.n <= 64 * 64))) complex_rows(s, a, b, c);
+  const bool one_row = s.m == 1, tiny = s.m * s.n * s.k <= 2 * tiny_up_to;
+  // Rows of pairs pay for tiny products where they fill registers. In large ones they lie too far apart for the first cache: 128 x 128 takes longer than by parts.
+  const bool pairs_pay = one_row || (tiny ? s.n % 4 == 0 : s.k * s.n <= 64 * 64);
+  if (s.b_col == 1 && pairs_pay) complex_rows(s, a, b, c);
   else if (one_row && s.b_row == 1) complex_row(s, a, b, c);
-  else if (one_row || s.m * s.n * s.k <= 2 * tiny_up_to) complex_tiny(s, a, b, c);
+  else if (one_row || tiny) complex_tiny(s, a, b, c);
   else complex_parts(s, a, b, c);
 }
 

@@ -128,12 +128,12 @@ TTENSOR_BODY bool turn_short_sums(nest& s) {
   if (kept(in)) {
     if (kept(to)) return false;
     const bool fills_packs = s.extent[in] < s.lanes && s.extent[to] >= s.lanes && s.extent[to] >= 2 * s.extent[in];
-    if (!fills_packs) {
-      if (s.extent[to] * s.extent[in] > 40) return false;
+    if (!fills_packs) {  // nothing but what is kept moves, so the order of additions stays and the extents may decide
+      int longest = -1;
       for (int d = to - 1; d >= 0; --d)
-        if (s.extent[d] >= 16 && (to == in - 1 || s.extent[d] > s.extent[to]) && kept(d)) to = d;
-      if (to == in - 1) return false;
-      s.exchange(to, in);
+        if (s.extent[d] >= 16 && (longest < 0 || s.extent[d] > s.extent[longest]) && kept(d)) longest = d;
+      if (longest < 0 || s.extent[to] * s.extent[in] > 40) return false;  // a kernel for each matrix costs what 40 elements do in tiles
+      s.exchange(longest, in);
       return true;
     }
   } else {

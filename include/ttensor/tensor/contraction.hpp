@@ -43,11 +43,11 @@ template <class T, int P, int Q> struct product_of_two : run::product {
     turned = turn_column();
     if (turned) std::swap(left, right);
   }
-  void store(T* to) const { run::multiply<T>(*this, left, right, to); }
+  void write(T* to) const { run::multiply<T>(*this, left, right, to); }
   tensor<T, P + Q - 2> result() const {
-    tensor<T, P + Q - 2> y(ttensor::store<T>::make(m * n), shape);
+    tensor<T, P + Q - 2> y(store<T>::make(m * n), shape);
     ++counts.loops;
-    if (m * n != 0) store(y.data());
+    if (m * n != 0) write(y.data());
     return y;
   }
 };
@@ -137,7 +137,7 @@ struct matmul_op {
     tensor<T, 2> y = contraction_detail::product_of_two<T, 2, 2>(da, b).result();
     second.add = true;
     ++counts.loops;
-    second.store(y.data());
+    second.write(y.data());
     if (run::any_infinite(y.data(), 1, y.size(), y.size(), 1)) y = linear_in(0).primal(da, b) + linear_in(1).primal(a, db);
     return y;
   }

@@ -160,7 +160,7 @@ class tensor : public array_interface<tensor<S, Shape, Space, Layout>, S, shape:
     there();
     return store_;
   }
-  /// The elements, given away as in a move.
+  /// The elements, given away as in a move: this tensor has none then, views keep them.
   store<S> release() && {
     there();
     extent_ = {};
