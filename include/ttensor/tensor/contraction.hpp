@@ -30,14 +30,14 @@ template <class T> inline constexpr bool has_kernel_v =
 template <class T, int P, int Q> struct product_of_two : run::product {
   const T *left, *right;
   bool turned;
-  dims<P + Q - 2> shape{};
+  dims<P + Q - 2> extent{};
   product_of_two(const leaf<T, P>& a, const leaf<T, Q>& b) : left(a.data.base + a.map.offset), right(b.data.base + b.map.offset) {
     constexpr bool row = P == 1, column = Q == 1;
     const layout_map<P>& p = a.map;
     const layout_map<Q>& q = b.map;
     m = row ? 1 : p.extent[0], n = column ? 1 : q.extent[Q - 1], k = p.extent[P - 1];
-    if constexpr (!row) shape[0] = m;
-    if constexpr (!column) shape[P - 1] = n;
+    if constexpr (!row) extent[0] = m;
+    if constexpr (!column) extent[P - 1] = n;
     a_row = row ? 0 : p.stride[0], a_col = p.stride[P - 1], b_row = q.stride[0], b_col = column ? 0 : q.stride[Q - 1], c_row = n;
     add = false;
     turned = turn_column();
@@ -45,9 +45,9 @@ template <class T, int P, int Q> struct product_of_two : run::product {
   }
   void write(T* to) const { run::multiply<T>(*this, left, right, to); }
   tensor<T, P + Q - 2> result() const {
-    tensor<T, P + Q - 2> y(store<T>::make(m * n), shape);
+    tensor<T, P + Q - 2> y(store<T>::make(shape::elements(extent)), extent);
     ++counts.loops;
-    if (m * n != 0) write(y.data());
+    if (y.size() != 0) write(y.data());
     return y;
   }
 };
