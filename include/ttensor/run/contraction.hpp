@@ -171,12 +171,13 @@ template <class T> TTENSOR_NOINLINE void absorb_again(const product_nest& s, uns
 }
 }  // namespace matmul_detail
 
-/// c holds the results of a product, of which an operand is a tangent or cotangent (bits of `zeros`): its exact zeros absorb. Zero times inf or NaN
-/// is NaN, so it takes a NaN among the results and an inf or a NaN in the other operand; one pass over the results, or over that operand where it is smaller, finds it.
+/// Whether what may absorb is looked for in the other operand, because that is smaller than the results; and whether there is an inf or a NaN.
 inline bool reads_operands(const product& p, unsigned zeros) { return (zeros & 1 ? p.k * p.n : 0) + (zeros & 2 ? p.m * p.k : 0) < p.m * p.n; }
 template <class T> bool any_to_absorb(const product& p, unsigned zeros, const T* a, const T* b) {
   return (zeros & 1 && any_infinite(b, p.k, p.n, p.b_row, p.b_col)) || (zeros & 2 && any_infinite(a, p.m, p.k, p.a_row, p.a_col));
 }
+/// c holds the results of a product, of which an operand is a tangent or cotangent (bits of `zeros`): its exact zeros absorb. Zero times inf or NaN
+/// is NaN, so it takes a NaN among the results and an inf or a NaN in the other operand; one pass over the results, or over that operand where it is smaller, finds it.
 template <class T> TTENSOR_NOINLINE void absorb_zeros(const product& p, unsigned zeros, const T* a, const T* b, T* c) {
   const index_t size = p.m * p.n;
   if (!(reads_operands(p, zeros) ? any_to_absorb(p, zeros, a, b) : any_infinite(c, 1, size, size, 1))) return;
