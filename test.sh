@@ -6,10 +6,12 @@
 # Stages: layers  floors and circles of the headers
 #         release all tests, each header alone, consumers of the installed library, the examples; in a full run without the tests
 #                 labelled plain, which the stage clang has, and emulated, which asan has as they are
-#         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer (clang's if it links them, else g++'s)
+#         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer (clang's if it links them, else g++'s); in
+#                 those labelled plain, too, without the checks of each pointer for null and alignment, a third of their compilation
 #         tsan    tests labelled tsan, ThreadSanitizer
 #         nosimd  tests labelled nosimd, without SIMD, compiled by clang (g++ has those named ..._nosimd of the release build)
-#         clang   tests labelled clang or plain (values and laws, not optimised), compiled by the newest clang (16 or later)
+#         clang   tests labelled clang or plain (values and laws, not optimised), compiled by the newest clang (16 or later); in a
+#                 full run without those labelled plain that it has compiled for the stage asan
 # TTENSOR_JOBS=n sets the number of jobs. A failing stage does not stop the others; the exit status is 0 only if all pass.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -17,7 +19,7 @@ cd "$root"
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 
-release_without=
+release_without='' clang_without=''
 case ${1:-full} in
   full) stages=(layers release asan tsan nosimd clang) release_without='plain;emulated' ;;
   quick) stages=(layers release) release_without=plain ;;
@@ -33,15 +35,17 @@ done
 
 setup_packages build test
 setup_jobs
+if [ "${1:-full}" = full ] && find_clang_sanitizers >/dev/null; then clang_without=plain_asan; fi
 
 tests_run=0 tests_failed=0 failed_stages=() stage_lines=()
 
-# run_preset_with <compiler> <preset>: CMake would drop the preset's options in a build directory of another compiler, so that one is begun anew.
-run_preset_with() {
-  local before
-  before=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "build/$2/CMakeCache.txt" 2>/dev/null || true)
-  if [ -n "$before" ] && [ "$(readlink -f "$(command -v "$before")")" != "$(readlink -f "$(command -v "$1")")" ]; then show rm -rf "build/$2"; fi
-  run_preset "$2" -DCMAKE_CXX_COMPILER="$1"
+# CMake would drop the preset's options in a build directory of another compiler, so that one is begun anew.
+run_preset_with() { # run_preset_with <compiler> <preset> [configure options]
+  local compiler=$1 preset=$2 before
+  shift 2
+  before=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "build/$preset/CMakeCache.txt" 2>/dev/null || true)
+  if [ -n "$before" ] && [ "$(readlink -f "$(command -v "$before")")" != "$(readlink -f "$(command -v "$compiler")")" ]; then show rm -rf "build/$preset"; fi
+  run_preset "$preset" -DCMAKE_CXX_COMPILER="$compiler" "$@"
 }
 
 # One preset: configure, build, ctest. The counts come from ctest's own summary.
@@ -63,7 +67,8 @@ run_stage() {
   case $1 in
     layers) show python3 tools/check_layers.py ;;
     release) run_preset release -DTTENSOR_BUILD_TESTS=ON -DTTENSOR_BUILD_EXAMPLES=ON -DTTENSOR_TEST_WITHOUT="$release_without" ;;
-    clang|nosimd) run_preset_with "$(find_clang)" "$1" ;;
+    clang) run_preset_with "$(find_clang)" clang -DTTENSOR_TEST_WITHOUT="$clang_without" ;;
+    nosimd) run_preset_with "$(find_clang)" nosimd ;;
     asan) run_preset_with "$(find_clang_sanitizers || echo g++)" asan ;;
     *) run_preset "$1" ;;
   esac
