@@ -95,7 +95,7 @@ template <class Body, char... T> void check_from(const char* body) {
   }
 }
 
-/// All strings of one to three letters, in one program, which compiles what they share once: half of what a program a letter takes. With GATE_FIRST
+/// All strings of one to three letters, in one program, which compiles what they share once: 0.55 of what a program a letter takes. With GATE_FIRST
 /// those that begin with one letter.
 template <class Body> void check_strings(const char* body) {
 #ifdef GATE_FIRST
