@@ -10,17 +10,6 @@ template <class... A, class... B> string_list<A..., B...> joined(string_list<A..
 using all_two = decltype(joined(one_and_two{}, jacobians{}));  // 31 strings of none to two letters
 using one_letter = string_list<string<>, string<'G'>, string<'J'>, string<'V'>, string<'F'>, string<'R'>>;
 
-// The strings of all_two apart, where one program would be too large; what they have in common is compiled in each. By the kinds of scalar that the
-// body meets: mapped ones; numbers, single levels and tapes; duals with another level.
-using mapped_strings = string_list<string<'V'>, string<'G', 'V'>, string<'J', 'V'>, string<'V', 'G'>, string<'V', 'J'>, string<'V', 'V'>, string<'F', 'V'>,
-                                   string<'R', 'V'>, string<'V', 'F'>, string<'V', 'R'>>;
-using taped_strings = string_list<string<>, string<'G'>, string<'J'>, string<'F'>, string<'R'>, string<'G', 'G'>, string<'R', 'G'>, string<'G', 'R'>, string<'R', 'R'>>;
-using dual_strings = string_list<string<'G', 'J'>, string<'J', 'G'>, string<'J', 'J'>, string<'F', 'F'>, string<'F', 'R'>, string<'R', 'F'>, string<'F', 'G'>,
-                                 string<'F', 'J'>, string<'R', 'J'>, string<'G', 'F'>, string<'J', 'F'>, string<'J', 'R'>>;
-using unmapped_strings = decltype(joined(taped_strings{}, dual_strings{}));
-template <class... S> constexpr int count(string_list<S...>) { return sizeof...(S); }
-static_assert(count(mapped_strings{}) + count(unmapped_strings{}) == count(all_two{}));
-
 inline int chosen_body = 0;
 template <class First, class... Rest> struct bodies {
   template <class X> auto operator()(const X& x) const {

@@ -2,10 +2,5 @@
 // nested_forms.hpp.
 #include "reduction_bodies.hpp"
 
-#if GATE_PART == 0
-TEST_CASE("along an axis, mapped") { gate::check_bodies<bodies::to_vector, 2, gate::mapped_strings>(); }
-#elif GATE_PART == 1
-TEST_CASE("along an axis") { gate::check_bodies<bodies::to_vector, 2, gate::unmapped_strings>(); }
-#else
+TEST_CASE("along an axis") { gate::check_bodies<bodies::to_vector, 2, gate::all_two>(); }
 TEST_CASE("softmax and log_softmax") { gate::check_bodies<bodies::to_matrix, 2, gate::all_two>(); }
-#endif
