@@ -6,6 +6,7 @@
 #include "../ops/cast.hpp"
 #include "../ops/selection.hpp"
 #include "../tensor/store.hpp"
+#include "dual_lanes.hpp"
 
 TTENSOR_HD_BEGIN
 
@@ -85,12 +86,13 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
       dual<Y, N> r;
       r.value = y;
       TTENSOR_DUAL_CALL(r.call = call;)
-      static_for<N>([&](auto k) {
-        r.tangent_at(k) = [&]<int... I>(std::integer_sequence<int, I...>) {
-          return sum<Op, Y>(k, p, bundle<const A&...>{{{a}...}},
-                            int_list<(is_active<A, std::remove_cvref_t<decltype(at<I>(p))>>() ? I : -1)...>{});
-        }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
-      });
+      [&]<int... I>(std::integer_sequence<int, I...>) {
+        using active = int_list<(is_active<A, partial_t<I, decltype(p)>>() ? I : -1)...>;
+        const bundle<const A&...> operands{{{a}...}};
+        if constexpr ((fits_lanes<Y, A, partial_t<I, decltype(p)>>() && ...))
+          if (!std::is_constant_evaluated()) return dual_lanes::combine<Op>(r.tangent, p, operands, active{});
+        static_for<N>([&](auto k) { r.tangent_at(k) = sum<Op, Y>(k, p, operands, active{}); });
+      }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
       return r;
     }
   }
@@ -105,6 +107,11 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
     return c;
   })
   template <class A, class P> static constexpr bool is_active() { return is_ours<A> && !std::is_same_v<P, no_partial>; }
+  template <int I, class P> using partial_t = std::remove_cvref_t<decltype(at<I>(std::declval<P>()))>;
+  template <class Y, class A, class P> static constexpr bool fits_lanes() {  // adds nothing, or tangents of the result's type
+    if constexpr (N == 1 || dual_lanes::width<Y, N>() == 0) return false;
+    else return !is_active<A, P>() || (std::is_same_v<T, Y> && dual_lanes::is_shared<P, Y>);
+  }
   template <class Op, int I, class K, class P, class As>
   TTENSOR_HD TTENSOR_INLINE static constexpr auto term(K k, const P& p, const As& a) {
     return sweeping::forward_term<Op>(at<I>(a).tangent_at(k), at<I>(p));

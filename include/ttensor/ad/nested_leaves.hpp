@@ -104,7 +104,7 @@ template <class S, bool Keep, class Next, class Extent> auto of_planes(Next& nex
   } else if constexpr (is_dual_v<S>) {
     snapshot<Q, false> r;
     r.value = of_planes<inner_t<S>, Keep>(next, extent, rank);
-    r.tangent[0] = of_planes<inner_t<S>, Keep>(next, extent, rank);
+    for (int k = 0; k < r.tangent.size(); ++k) r.tangent[k] = of_planes<inner_t<S>, Keep>(next, extent, rank);
     return r;
   } else {
     const index_t* x = extent(taped<S>::vars);
