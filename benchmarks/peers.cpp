@@ -117,6 +117,11 @@ template <int N> struct eigen {
   static auto& tangent(scalar& s) { return s.derivatives(); }
 };
 #endif
+template <int N> struct duals {
+  using scalar = ttensor::dual<double, N>;
+  static constexpr const char* name = "dual";
+  static auto& tangent(scalar& s) { return s.tangent; }
+};
 template <class Mode, int N, class F> void add_forward(const problem<F>& p) {
   using S = typename Mode::scalar;
   add_peer(p, Mode::name, [p](double* g) {
@@ -140,6 +145,7 @@ template <int N, class F> void rows(const problem<F>& p) {
   add_adolc(p);
 #endif
   if (p.x.size() > 1000) return;
+  add_forward<duals<N>, N>(p);
 #if defined(TTENSOR_BENCH_CERES)
   add_forward<jet<N>, N>(p);
 #endif
