@@ -8,14 +8,13 @@ TTENSOR_BEGIN
 namespace dual_lanes {
 /// Lanes of the widest register that N tangents fill; 0 where T has no registers.
 template <class T, int N> constexpr int width() {
-#if TTENSOR_HAS_REGISTERS && !defined(__CUDACC__)
   if constexpr (std::is_floating_point_v<T> && simd::has_register<T>) {
     int w = native_width_v<T>;
     while (w > N) w /= 2;
     return w;
+  } else {
+    return 0;
   }
-#endif
-  return 0;
 }
 /// Partials that all lanes share: T itself, and tags whose conditions are single ones.
 template <class P, class T> inline constexpr bool is_shared = std::is_same_v<P, T>;

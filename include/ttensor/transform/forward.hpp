@@ -36,22 +36,23 @@ struct join {
   [[noreturn]] static void differ() { tree::parts_differ(); }
 };
 struct value_part {
-  template <class X, auto Sh, class Out> Out operator()(const tensor<dual<X>, Sh>& y, std::type_identity<Out>) const {
+  template <class X, int N, auto Sh, class Out> Out operator()(const tensor<dual<X, N>, Sh>& y, std::type_identity<Out>) const {
     if constexpr (std::is_same_v<typename Out::scalar, X>) return Out(y.elements().value_.value(), y.shape());
     else return Out(y);
   }
-  template <class X, class Out> Out operator()(const dual<X>& y, std::type_identity<Out>) const {
+  template <class X, int N, class Out> Out operator()(const dual<X, N>& y, std::type_identity<Out>) const {
     if constexpr (std::is_same_v<Out, X>) return y.value;
     else return Out(y);
   }
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const { return Out(y); }
 };
 template <class Level> struct tangent_part {
+  int k = 0;
   template <class Y, class Out> Out operator()(const Y& y, std::type_identity<Out>) const {
     using S = std::remove_cvref_t<scalar_t<Y>>;
     if constexpr (tree::is_at_level_v<S, Level>) {
-      if constexpr (tree::tensor_leaf<Y>) return Out(y.elements().tangent_[0].value(), y.shape());
-      else return y.tangent;
+      if constexpr (tree::tensor_leaf<Y>) return Out(y.elements().tangent_[k].value(), y.shape());
+      else return y.tangent_at(k);
     } else if constexpr (tree::tensor_leaf<Y>) {
       return Out(y.shape());  // this level does not reach the output
     } else {
@@ -125,6 +126,17 @@ template <class Along> void require_dependence(const char* op, std::size_t n, Al
   for (const bool r : results)
     if (!r) reverse_detail::strict_constant(op);
 }
+/// f at arguments that Level has wrapped.
+template <class Level, class F, class... W> auto evaluated(const F& f, std::tuple<W...>& wrapped) {
+  TTENSOR_DUAL_CALL(const level_calls::running call;)
+  TTENSOR_DUAL_CALL(std::apply([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<Level>}, x), ...); }, wrapped);)
+  auto y = [&] {
+    const level_detail::forward_level open;
+    return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, wrapped));
+  }();
+  TTENSOR_DUAL_CALL(tree::for_each(level_detail::returned{call, level_calls::name<Level>}, std::as_const(y));)
+  return y;
+}
 template <class Forced, class Names, class F, class... A, class... V>
 auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   static_assert(sizeof...(A) == sizeof...(V), "ttensor: jvp wants one tangent for each argument");
@@ -147,16 +159,7 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
         return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
             tree::map_pair<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(joining, std::get<I>(a), std::get<I>(v))...);
       }(std::index_sequence_for<A...>{});
-      TTENSOR_DUAL_CALL(const level_calls::running call;)
-      TTENSOR_DUAL_CALL(
-          std::apply(
-              [&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<dual<C>>}, x), ...); },
-              wrapped);)
-      const auto y = [&] {
-        const level_detail::forward_level open;
-        return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, wrapped));
-      }();
-      TTENSOR_DUAL_CALL(tree::for_each(level_detail::returned{call, level_calls::name<dual<C>>}, y);)
+      const auto y = evaluated<dual<C>>(f, wrapped);
       using R = std::remove_cvref_t<decltype(y)>;
       using Level = dual<C>;
       using Y = tree::rebind_t<tree::result_without<Level>, R>;

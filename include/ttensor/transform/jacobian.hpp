@@ -5,63 +5,13 @@
 // behind every leaf. With several leaves on both sides it is a tuple over the leaves of the result of tuples over the leaves
 // of the argument, in field order: get<j>(get<i>(jacobian)).
 #pragma once
+#include "jacobian_types.hpp"
+#include "one_pass.hpp"
 #include "vmap.hpp"
 
 TTENSOR_BEGIN
 
 namespace jacobian_detail {
-template <class T> inline constexpr bool is_one_leaf_v = tree::is_differentiable_leaf_v<T>;
-
-/// The differentiable leaves of a tree as a tuple of references, in field order.
-template <class T> auto leaf_refs(T& t);
-template <class T, int I> auto field_refs(T& t) {
-  if constexpr (tree::is_static_field_v<std::remove_const_t<T>, I>) return std::tuple<>();
-  else return leaf_refs(tree::field<I>(t));
-}
-template <class T> auto leaf_refs(T& t) {
-  using D = std::remove_const_t<T>;
-  if constexpr (is_one_leaf_v<D>) return std::tie(unstacked(t));
-  else if constexpr (tuple_like<D>)
-    return std::apply([](auto&... x) { return std::tuple_cat(leaf_refs(x)...); }, t);
-  else if constexpr (tree::is_aggregate_tree_v<D> || tree::is_record_v<D>)
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      return std::tuple_cat(field_refs<T, I>(t)...);
-    }(std::make_integer_sequence<int, tree::field_count<D>()>{});
-  else {
-    static_assert(
-        !tree::is_container_v<D> || tree::leaf_count<D>::value == 0,
-        "ttensor: a Jacobian needs the number of leaves of the result at compile time, and a Hessian that of the argument, whose gradient is its result; "
-        "use a tensor, std::array or std::tuple instead of a vector, map or optional");
-    return std::tuple<>();
-  }
-}
-template <class T> using leaf_refs_t = decltype(leaf_refs(std::declval<T&>()));
-template <class T> inline constexpr std::size_t leaf_count_v = std::tuple_size_v<leaf_refs_t<T>>;
-
-// ---- types --------------------------------------------------------------------------------------------------------------
-/// Adds the axes of the leaf O and joins its element type, over the chain C.
-template <class C, class O> struct with_axes_of {
-  static constexpr int rank_change = rank_v<O>;
-  template <class S> using map = reelem_t<C, promote_t<elem_t<scalar_t<O>>, elem_t<S>>>;
-  template <class S> using scalar_of_struct = map<S>;
-};
-/// One leaf O of the result by the argument X: a row of blocks.
-template <class C, class O, class X> using row_t = tree::rebind_t<with_axes_of<C, O>, X>;
-template <class C, class X, class Ys> struct rows;
-template <class C, class X, class... O> struct rows<C, X, std::tuple<O&...>> {
-  using type = std::tuple<row_t<C, std::remove_const_t<O>, X>...>;
-};
-template <class Refs> struct values_of;
-template <class... L> struct values_of<std::tuple<L&...>> { using type = std::tuple<std::remove_const_t<L>...>; };
-template <class Rows> struct table;
-template <class... R> struct table<std::tuple<R...>> { using type = std::tuple<typename values_of<leaf_refs_t<R>>::type...>; };
-template <class C, class Y, class X> constexpr auto result_type() {
-  if constexpr (is_one_leaf_v<Y>) return std::type_identity<row_t<C, Y, X>>{};
-  else if constexpr (is_one_leaf_v<X>) return std::type_identity<tree::rebind_t<with_axes_of<C, X>, Y>>{};
-  else return table<typename rows<C, X, leaf_refs_t<Y>>::type>{};
-}
-template <class C, class Y, class X> using result_t = typename decltype(result_type<C, Y, X>())::type;
-
 // ---- values -------------------------------------------------------------------------------------------------------------
 template <class T> index_t leaf_size(const T& t) {
   if constexpr (tree::tensor_leaf<T>) return t.size();
@@ -212,28 +162,39 @@ template <class C, bool Chunked> struct passes {
     }
   }
 };
-template <class C, class Forced, bool Holomorphic, bool Chunked, class F, class X>
-auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
-  int lead = -1, number = 0;  // the first leaf with elements: its first pass shows the shapes of the result
-  index_t lead_columns = 0;
-  tree::for_each([&](const auto& l) { if (lead < 0 && leaf_size(l) > 0) lead = number, lead_columns = leaf_size(l); ++number; }, x);
-  auto first = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, lead, 0, lead < 0 ? 1 : p.rows_of(lead_columns)));
-  const auto& y = first.y;
+/// along(leaf, k, rows): derivatives of the result, shaped as y, in the directions k, k + 1, ... of a leaf of x.
+template <class C, bool Holomorphic, class P, class X, class Y, class Along> auto columns(const P& p, const X& x, const Y& y, Along&& along) {
   check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
   std::apply([&](auto&... row) {
     int leaf = 0;
     tree::for_each([&](const auto& l, auto&... block) {
-      const index_t columns = leaf_size(l);
-      p.each(columns, [&](index_t k, index_t rows) {
-        auto put = [&](const auto& d) { std::apply([&](const auto&... v) { (p.put(block, k, rows, 1, columns, v), ...); }, leaf_refs(d)); };
-        if (leaf == lead && k == 0) put(decltype(first.y_dot)(std::move(first.y_dot)));  // its memory goes at once
-        else put(forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, leaf, k, rows)).y_dot);
+      const index_t n = leaf_size(l);
+      p.each(n, [&](index_t k, index_t rows) {
+        const auto d = along(leaf, k, rows);
+        std::apply([&](const auto&... v) { (p.put(block, k, rows, 1, n, v), ...); }, leaf_refs(d));
       });
       ++leaf;
     }, x, row...);
   }, r);
-  return assemble<C, std::remove_cvref_t<decltype(y)>, X>(y, r);
+  return assemble<C, Y, X>(y, r);
+}
+template <class C, class Forced, bool Holomorphic, bool AtOnce, bool Chunked, class F, class X>
+auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
+  if constexpr (AtOnce) {
+    const auto all = one_pass::run<C>(f, x);
+    int next = 0;
+    return columns<C, Holomorphic>(p, x, all.y, [&](int, index_t, index_t) { return all.along(next++); });
+  } else {
+    int lead = -1, number = 0;  // the first leaf with elements: its first pass shows the shapes of the result
+    index_t lead_columns = 0;
+    tree::for_each([&](const auto& l) { if (lead < 0 && leaf_size(l) > 0) lead = number, lead_columns = leaf_size(l); ++number; }, x);
+    auto first = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, lead, 0, lead < 0 ? 1 : p.rows_of(lead_columns)));
+    return columns<C, Holomorphic>(p, x, first.y, [&](int leaf, index_t k, index_t rows) {
+      if (leaf == lead && k == 0) return std::move(first.y_dot);  // its memory goes at once
+      return forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, leaf, k, rows)).y_dot;
+    });
+  }
 }
 /// strict: f with NaN as the tangent of one leaf of x after the other.
 template <class Forced, class F, class X> void require_dependence(const F& f, const X& x) {
@@ -331,16 +292,17 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
         return level_detail::fake<jacobian_detail::result_t<probe<C>, R, X>>();
       } else {
         constexpr bool analytic = options::has<holomorphic_t, O...>, strictly = options::has<strict_t, O...>;
+        constexpr bool at_once = !chunked && one_pass::fits<F, C, X, A...>;
         const jacobian_detail::passes<C, chunked> p{most};
         if constexpr (forward_only) {
           if constexpr (strictly) jacobian_detail::require_dependence<C>(g, x);
-          return jacobian_detail::forward<C, C, analytic>(p, g, x);
+          return jacobian_detail::forward<C, C, analytic, at_once>(p, g, x);
         } else {
           using Strict = std::conditional_t<strictly, strict_t, options::of_jacobian>;
           const auto pulled = vjp(g, closing_over_t<Under>{}, options::of_jacobian{}, Strict{}, x);
           if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
             if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y))
-              return jacobian_detail::forward<C, C, analytic>(p, g, x);
+              return jacobian_detail::forward<C, C, analytic, at_once>(p, g, x);
           return jacobian_detail::backward<C, analytic>(p, pulled, x);
         }
       }
@@ -355,7 +317,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
 }
 }  // namespace jacobian_detail
 
-/// Jacobian by forward mode: one pass for each input element.
+/// Jacobian by forward mode: one pass for each input element; one for all where a function that captures nothing takes 2 to 16 numbers.
 /// Shapes    out.shape + in.shape, for trees as the head of this file says. jacfwd<0, 2>(f) is with respect to these arguments,
 ///           a tuple in that order; -1 counts from the end
 /// Math      complex arguments and results: df/dz, with holomorphic only
