@@ -132,6 +132,30 @@ TEST_CASE("higher derivatives") {
   const auto mapped = tt::vmap(tt::jacfwd([](const auto& a, const auto& b) { return std::tuple{a * b, a / b}; }))(tt::tensor<double, 1>{1, 2}, tt::tensor<double, 1>{4, 5});
   CHECK(std::get<1>(mapped)(1) == doctest::Approx(0.2));
 }
+TEST_CASE("arrays made inside, at higher order and inside other transforms: as with one tangent a pass") {
+  constexpr auto f = [](const auto& p) {
+    using T = std::remove_cvref_t<decltype(p[0])>;
+    const tt::tensor<T, 2> a{{p[0] + 2.0, p[1]}, {p[1], p[2] + 3.0}};
+    const tt::tensor<T, 1> v{p[0], p[2]};
+    const auto y = tt::eval(tt::matmul(a, tt::sin(v) * v) + tt::sum(tt::exp(a), 0));
+    return tt::eval(tt::sum(y * y) + tt::sum(tt::cholesky(tt::matmul(a, tt::transpose(a)))) + tt::max(v));
+  };
+  const int none = 0;
+  const auto captures = [&](const auto& p) { return f(p) + none; };
+  const three<double> p{0.3, 0.7, -0.2};
+  CHECK(tt::hessian(f)(p) == tt::hessian(captures)(p));
+  CHECK(tt::jacfwd(tt::jacfwd(f))(p) == tt::jacfwd(tt::jacfwd(captures))(p));
+  CHECK(tt::jacrev(tt::jacfwd(f))(p) == tt::jacrev(tt::jacfwd(captures))(p));
+  const auto h = tt::hessian(f)(p);
+  constexpr double step = 1e-4;
+  tt::jacobian_detail::each_index([&](auto k) {
+    auto above = p, below = p;
+    above[k()] += step, below[k()] -= step;
+    const auto up = tt::grad(f)(above), down = tt::grad(f)(below);
+    CHECK(get<k()>(get<0>(h)) == doctest::Approx((up[0] - down[0]) / (2 * step)).epsilon(1e-6));
+    CHECK(get<k()>(get<2>(h)) == doctest::Approx((up[2] - down[2]) / (2 * step)).epsilon(1e-6));
+  }, std::make_index_sequence<3>{});
+}
 TEST_CASE("rules, loops, checkpoints and zeros that absorb") {
   constexpr auto f = [](const auto& p) {
     constexpr auto cube = [](const auto& x) { return x * x * x; };

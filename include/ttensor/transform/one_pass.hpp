@@ -23,10 +23,11 @@ template <class X> constexpr int inputs() {
     return most + 1;
   }
 }
-/// Whether the Jacobian of F by X takes one pass, over the chain C and beside arguments A. Not where f may have arrays: it captures nothing, no argument is one,
-/// and numbers of the chain stand for no examples. The loops of array statements hold one tangent in registers, and four only in memory (1.6 times as long).
+/// Whether the Jacobian of F by X takes one pass, over the chain C and beside arguments A. Not where f may have arrays: it captures nothing, no argument is one. The
+/// loops of array statements hold one tangent in registers, and four only in memory (1.6 times as long). Nor inside another transform: a tape takes one tangent
+/// above it (ad/taped.hpp), and numbers that stand for examples are arrays.
 template <class F, class C, class X, class... A>
-inline constexpr bool fits = is_captureless_v<F> && batch_levels_v<C> == 0 && inputs<X>() > 1 && inputs<X>() <= most && ((inputs<A>() <= most) && ...);
+inline constexpr bool fits = is_captureless_v<F> && depth_v<C> == 0 && inputs<X>() > 1 && inputs<X>() <= most && ((inputs<A>() <= most) && ...);
 
 template <int N> struct tangents {
   template <class X> using scalar = dual<X, N>;
