@@ -2,6 +2,7 @@
 // vectors, one at a time, bit for bit.
 #include <doctest/doctest.h>
 
+#include <any>
 #include <array>
 #include <cmath>
 #include <tuple>
@@ -193,3 +194,17 @@ TEST_CASE("captured outer levels, and more numbers than a pass takes") {
   CHECK(g[16] == 6);
   CHECK(g[0] == 1);
 }
+#if TTENSOR_CHECK_BOUNDS
+TEST_CASE("a value that outlives its pass is refused") {
+  static std::any kept;
+  constexpr auto keep = [](const auto& p) { return kept = std::remove_cvref_t<decltype(p[0])>(p[0] * p[1]), p[0] * p[1]; };
+  tt::jacfwd(keep)(std::array{2.0, 3.0});
+  const auto& late = std::any_cast<const tt::dual<double, 2>&>(kept);
+  CHECK_THROWS_AS(late * 2.0, tt::level_error);
+  constexpr auto use = [](const auto& p) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(p[0])>, tt::dual<double, 2>>) return p[0] * std::any_cast<tt::dual<double, 2>>(kept);
+    else return p[0] * p[1];
+  };
+  CHECK_THROWS_AS(tt::jacfwd(use)(std::array{2.0, 3.0}), tt::level_error);
+}
+#endif
