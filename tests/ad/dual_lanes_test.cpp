@@ -79,6 +79,7 @@ TEST_CASE("unary operators") {
 TEST_CASE("binary operators") {
   check_all<double, 7>(tt::all_binary{});
   check_all<float, 10>(tt::type_list<tt::mul_op, tt::div_op, tt::pow_op, tt::maximum_op>{});
+  check_all<double, 47>(tt::type_list<tt::mul_op, tt::sub_op>{});  // the widest registers, and one of each width
 }
 TEST_CASE("other operators") {
   check_all<double, 10>(tt::type_list<tt::fma_op, tt::lerp_op, tt::clamp_op>{});

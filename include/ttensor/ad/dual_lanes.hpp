@@ -1,13 +1,15 @@
 // The tangents of a dual of numbers in registers: what a rule does to each of them (sweeping::forward_term), several at a time and without
-// a branch for the zeros that absorb. Bit for bit what it does to one.
+// a branch for the zeros that absorb. Bit for bit what it does to one; sweeping::scale and kind_rule<dual>::total cannot serve both, since
+// operators know no vectors of the compiler, and packs have one width.
 #pragma once
 #include "../expr/sweep.hpp"
 
 TTENSOR_BEGIN
 
 namespace dual_lanes {
-/// Lanes of the widest register that Left of N tangents fill; 0 where T has no registers. Of few, 32 bytes: compilers copy structs in such pieces, and a load of 64
-/// waits for the two stores that it spans (AVX-512: 10 tangents 0.8 of the time with 32 bytes, 50 with 64 bytes 0.75).
+/// Lanes of the widest register that Left of N tangents fill; 0 where T has no registers. Of few (under 256 bytes), 32 bytes: compilers copy
+/// structs in such pieces, and a load of 64 waits for the two stores that it spans (AVX-512: 10 tangents 0.8 of the time with 32 bytes, 50
+/// with 64 bytes 0.75).
 template <class T, int N, int Left = N> constexpr int width() {
   if constexpr (std::is_floating_point_v<T> && simd::has_register<T>) {
     constexpr int bytes = static_cast<int>(sizeof(T));

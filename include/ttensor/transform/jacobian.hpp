@@ -162,7 +162,7 @@ template <class C, bool Chunked> struct passes {
     }
   }
 };
-/// along(leaf, k, rows): derivatives of the result, shaped as y, in the directions k, k + 1, ... of a leaf of x.
+/// along(leaf, k, rows): derivatives of the result, shaped as y, in the directions k, k + 1, ... of a leaf of x; asked for leaf by leaf, in order.
 template <class C, bool Holomorphic, class P, class X, class Y, class Along> auto columns(const P& p, const X& x, const Y& y, Along&& along) {
   check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
@@ -179,22 +179,21 @@ template <class C, bool Holomorphic, class P, class X, class Y, class Along> aut
   }, r);
   return assemble<C, Y, X>(y, r);
 }
-template <class C, class Forced, bool Holomorphic, bool AtOnce, bool Chunked, class F, class X>
+template <class C, class Forced, bool Holomorphic, bool Chunked, class F, class X>
 auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
-  if constexpr (AtOnce) {
-    const auto all = one_pass::run<C>(f, x);
-    int next = 0;
-    return columns<C, Holomorphic>(p, x, all.y, [&](int, index_t, index_t) { return all.along(next++); });
-  } else {
-    int lead = -1, number = 0;  // the first leaf with elements: its first pass shows the shapes of the result
-    index_t lead_columns = 0;
-    tree::for_each([&](const auto& l) { if (lead < 0 && leaf_size(l) > 0) lead = number, lead_columns = leaf_size(l); ++number; }, x);
-    auto first = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, lead, 0, lead < 0 ? 1 : p.rows_of(lead_columns)));
-    return columns<C, Holomorphic>(p, x, first.y, [&](int leaf, index_t k, index_t rows) {
-      if (leaf == lead && k == 0) return std::move(first.y_dot);  // its memory goes at once
-      return forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, leaf, k, rows)).y_dot;
-    });
-  }
+  int lead = -1, number = 0;  // the first leaf with elements: its first pass shows the shapes of the result
+  index_t lead_columns = 0;
+  tree::for_each([&](const auto& l) { if (lead < 0 && leaf_size(l) > 0) lead = number, lead_columns = leaf_size(l); ++number; }, x);
+  auto first = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, lead, 0, lead < 0 ? 1 : p.rows_of(lead_columns)));
+  return columns<C, Holomorphic>(p, x, first.y, [&](int leaf, index_t k, index_t rows) {
+    if (leaf == lead && k == 0) return std::move(first.y_dot);  // its memory goes at once
+    return forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, leaf, k, rows)).y_dot;
+  });
+}
+/// The same where one_pass::fits.
+template <class C, bool Holomorphic, class F, class X> auto forward_together(const passes<C, false>& p, const F& f, const X& x) {
+  one_pass::derivatives<C, F, X> d{f, x};
+  return columns<C, Holomorphic>(p, x, d.y, [&](int, index_t, index_t) { return d.by_next(); });
 }
 /// strict: f with NaN as the tangent of one leaf of x after the other.
 template <class Forced, class F, class X> void require_dependence(const F& f, const X& x) {
@@ -292,17 +291,20 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
         return level_detail::fake<jacobian_detail::result_t<probe<C>, R, X>>();
       } else {
         constexpr bool analytic = options::has<holomorphic_t, O...>, strictly = options::has<strict_t, O...>;
-        constexpr bool at_once = !chunked && one_pass::fits<F, C, X, A...>;
         const jacobian_detail::passes<C, chunked> p{most};
+        const auto forward = [&] {
+          if constexpr (!chunked && one_pass::fits<F, C, X, A...>) return jacobian_detail::forward_together<C, analytic>(p, g, x);
+          else return jacobian_detail::forward<C, C, analytic>(p, g, x);
+        };
         if constexpr (forward_only) {
           if constexpr (strictly) jacobian_detail::require_dependence<C>(g, x);
-          return jacobian_detail::forward<C, C, analytic, at_once>(p, g, x);
+          return forward();
         } else {
           using Strict = std::conditional_t<strictly, strict_t, options::of_jacobian>;
           const auto pulled = vjp(g, closing_over_t<Under>{}, options::of_jacobian{}, Strict{}, x);
           if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
             if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y))
-              return jacobian_detail::forward<C, C, analytic, at_once>(p, g, x);
+              return forward();
           return jacobian_detail::backward<C, analytic>(p, pulled, x);
         }
       }
@@ -317,7 +319,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
 }
 }  // namespace jacobian_detail
 
-/// Jacobian by forward mode: one pass for each input element; one for all where a function that captures nothing takes 2 to 16 numbers.
+/// Jacobian by forward mode: one pass for each input element; one for six where f captures nothing and all arguments are numbers (alone, in arrays, tuples, aggregates).
 /// Shapes    out.shape + in.shape, for trees as the head of this file says. jacfwd<0, 2>(f) is with respect to these arguments,
 ///           a tuple in that order; -1 counts from the end
 /// Math      complex arguments and results: df/dz, with holomorphic only

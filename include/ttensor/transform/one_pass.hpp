@@ -1,13 +1,15 @@
-// Forward mode with all tangents at once, where the arguments are numbers, as many as the type says: f runs once, on dual<T, N>.
+// Forward mode with several tangents at once, where the arguments are numbers, as many as the type says: f runs on dual<T, N>.
 #pragma once
 #include "forward.hpp"
 
 TTENSOR_BEGIN
 
 namespace one_pass {
-inline constexpr int most = 16;  // tangents; above, passes with one each
+// Tangents of a pass. An array in a statement of f is N + 1 planes of the 256 that a statement has, twice that in a Hessian: 36 and 18 such arrays and numbers.
+inline constexpr int most = 6;
+inline constexpr int unknown = 1 << 20;
 
-/// Numbers that are differentiated in a tree of numbers, std::arrays, tuples and aggregates of them; more than `most` in any other.
+/// Numbers that are differentiated in a tree of numbers, std::arrays, tuples and aggregates of them; `unknown` or more in any other.
 template <class X> constexpr int inputs() {
   if constexpr (tree::scalar_leaf_type<X>) {
     return tree::is_differentiable_leaf_v<X> ? 1 : 0;
@@ -20,48 +22,63 @@ template <class X> constexpr int inputs() {
       return (inputs<std::conditional_t<tree::is_static_field_v<X, I>, int, tree::field_t<X, I>>>() + ... + 0);
     }(std::make_integer_sequence<int, tree::field_count<X>()>{});
   } else {
-    return most + 1;
+    return unknown;
   }
 }
-/// Whether the Jacobian of F by X takes one pass, over the chain C and beside arguments A. Not where f may have arrays: it captures nothing, no argument is one. The
-/// loops of array statements hold one tangent in registers, and four only in memory (1.6 times as long). Nor inside another transform: a tape takes one tangent
-/// above it (ad/taped.hpp), and numbers that stand for examples are arrays.
+/// Tangents of a pass: of as few passes as there may be, evenly.
+template <class X> constexpr int tangents_of() {
+  constexpr int n = inputs<X>(), passes = (n + most - 1) / most;
+  return (n + passes - 1) / passes;
+}
+/// Whether the Jacobian of F by X takes such passes, over the chain C and beside arguments A: where F is likely to be code in scalars, since it captures nothing and
+/// is given no arrays. The loops of array statements hold one tangent in registers, and four only in memory (1.2 to 1.6 times as long). Not inside another transform:
+/// a tape takes one tangent above it (ad/taped.hpp), and numbers that stand for examples are arrays.
 template <class F, class C, class X, class... A>
-inline constexpr bool fits = is_captureless_v<F> && depth_v<C> == 0 && inputs<X>() > 1 && inputs<X>() <= most && ((inputs<A>() <= most) && ...);
+inline constexpr bool fits = is_captureless_v<F> && depth_v<C> == 0 && inputs<X>() > 1 && inputs<X>() < unknown && ((inputs<A>() < unknown) && ...);
 
 template <int N> struct tangents {
   template <class X> using scalar = dual<X, N>;
 };
-/// Arguments whose elements, in the order of the leaves, have the unit vectors as tangents.
+/// Arguments whose numbers, in the order of the leaves, have unit vectors as tangents: number `first` the first, and so on.
 template <int N> struct seed {
-  int& next;
+  int first;
+  int& at;
   template <class A, class Out> Out operator()(const A& a, std::type_identity<Out>) const {
     if constexpr (!tree::is_differentiable_leaf_v<A>) {
       return Out(a);
     } else {
       Out x(inner_t<Out>{a});
-      x.tangent_at(next++) = inner_t<Out>(1);
+      const int k = at++ - first;
+      if (k >= 0 && k < N) x.tangent_at(k) = inner_t<Out>(1);
       return x;
     }
   }
 };
 
-/// What f gave at x: its value, and its derivatives by element k of x.
-template <class Level, class R> struct result {
-  using Y = tree::rebind_t<tree::result_without<Level>, R>;
-  R wrapped;
-  Y y = tree::map<Y>(forward_detail::value_part{}, wrapped);
-  Y along(int k) const { return tree::map<Y>(forward_detail::tangent_part<Level>{k}, wrapped); }
-};
-/// f over the chain C.
-template <class C, class F, class X> auto run(const F& f, const X& x) {
-  constexpr int n = inputs<X>();
+/// What f gives at x over the chain C: the value, and the derivatives by its numbers one after another.
+template <class C, class F, class X> struct derivatives {
+  static constexpr int n = tangents_of<X>();
+  using Level = dual<C, n>;
   using W = tree::rebind_t<tree::wrap_in<tangents<n>::template scalar, C>, X>;
+  static_assert(!probe_captured_v<F, W>);
+  static auto pass(const F& f, const X& x, int first) {
+    int at = 0;
+    std::tuple<W> wrapped(tree::map<W>(seed<n>{first, at}, x));
+    return forward_detail::evaluated<Level>(f, wrapped);
+  }
+  using R = decltype(pass(std::declval<const F&>(), std::declval<const X&>(), 0));
+  using Y = tree::rebind_t<tree::result_without<Level>, R>;
+
+  const F& f;
+  const X& x;
   int next = 0;
-  std::tuple<W> wrapped(tree::map<W>(seed<n>{next}, x));
-  auto y = forward_detail::evaluated<dual<C, n>>(f, wrapped);
-  return result<dual<C, n>, decltype(y)>{std::move(y)};
-}
+  R duals = pass(f, x, 0);
+  const Y y = tree::map<Y>(forward_detail::value_part{}, duals);
+  Y by_next() {
+    if (next > 0 && next % n == 0) duals = pass(f, x, next);
+    return tree::map<Y>(forward_detail::tangent_part<Level>{next++ % n}, duals);
+  }
+};
 }  // namespace one_pass
 
 TTENSOR_END
