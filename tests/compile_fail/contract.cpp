@@ -217,6 +217,12 @@ auto plain(double x) { return tt::jvp([c = 2.0](double t) { return c * t; }, x, 
 // twin:
 auto plain(double x) { return tt::jvp([c = 2.0](const auto& t) { return c * t; }, x, 1.0); }
 
+// case: a_function_of_an_array_of_doubles
+// expect: does not take these arguments
+auto product() { return tt::jacfwd([](const std::array<double, 2>& x) { return x[0] * x[1]; })(std::array{1.0, 2.0}); }
+// twin:
+auto product() { return tt::jacfwd([](const auto& x) { return x[0] * x[1]; })(std::array{1.0, 2.0}); }
+
 // case: a_function_without_return
 // expect: returns nothing
 auto nothing(double x) { return tt::grad([](const auto& t) { (void)(t * t); })(x); }
