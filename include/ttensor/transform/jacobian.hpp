@@ -292,19 +292,19 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
       } else {
         constexpr bool analytic = options::has<holomorphic_t, O...>, strictly = options::has<strict_t, O...>;
         const jacobian_detail::passes<C, chunked> p{most};
-        const auto forward = [&] {
-          if constexpr (!chunked && one_pass::fits<F, C, X, A...>) return jacobian_detail::forward_together<C, analytic>(p, g, x);
-          else return jacobian_detail::forward<C, C, analytic>(p, g, x);
+        const auto forward = [&](const auto& to) {  // a template: reverse mode has to compile without it
+          if constexpr (!chunked && one_pass::fits<F, C, X, A...>) return jacobian_detail::forward_together<C, analytic>(p, g, to);
+          else return jacobian_detail::forward<C, C, analytic>(p, g, to);
         };
         if constexpr (forward_only) {
           if constexpr (strictly) jacobian_detail::require_dependence<C>(g, x);
-          return forward();
+          return forward(x);
         } else {
           using Strict = std::conditional_t<strictly, strict_t, options::of_jacobian>;
           const auto pulled = vjp(g, closing_over_t<Under>{}, options::of_jacobian{}, Strict{}, x);
           if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
             if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y))
-              return forward();
+              return forward(x);
           return jacobian_detail::backward<C, analytic>(p, pulled, x);
         }
       }
