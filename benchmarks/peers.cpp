@@ -61,7 +61,7 @@ struct rosenbrock {
   }
 };
 
-/// The same of a number of arguments that the type says, without data of its own: what jacfwd runs once.
+/// The same of a number of arguments that the type says, without data of its own: jacfwd takes several tangents in a pass.
 struct rosenbrock_of_10 {
   template <class S> S operator()(const std::array<S, 10>& x) const { return rosenbrock{10}(x.data()); }
 };

@@ -31,7 +31,6 @@ template <class T> auto leaf_refs(T& t) {
   }
 }
 template <class T> using leaf_refs_t = decltype(leaf_refs(std::declval<T&>()));
-template <class T> inline constexpr std::size_t leaf_count_v = std::tuple_size_v<leaf_refs_t<T>>;
 
 // ---- types --------------------------------------------------------------------------------------------------------------
 /// Adds the axes of the leaf O and joins its element type, over the chain C.
