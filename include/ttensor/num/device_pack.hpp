@@ -19,7 +19,9 @@
 TTENSOR_BEGIN
 
 namespace simd {
+template <class T> TTENSOR_HD TTENSOR_INLINE bool lane_is_zero(T a) { return a == T(0); }
 #if TTENSOR_DEVICE_PASS
+TTENSOR_HD TTENSOR_INLINE bool lane_is_zero(double a) { return __builtin_bit_cast(std::uint64_t, a) << 1 == 0; }
 TTENSOR_HD TTENSOR_INLINE float lane_fma(float a, float b, float c) { return ::fmaf(a, b, c); }
 TTENSOR_HD TTENSOR_INLINE double lane_fma(double a, double b, double c) { return ::fma(a, b, c); }
 #else
@@ -137,6 +139,12 @@ template <class T, int N> struct device_pack {
   friend TTENSOR_HD TTENSOR_INLINE device_pack select(const mask& m, const device_pack& a, const device_pack& b) {
     device_pack r;
     TTENSOR_LANES(j) r.v[j] = m.v[j] ? a.v[j] : b.v[j];
+    return r;
+  }
+  /// Which lanes are 0 or -0. Doubles are asked by their bits on a device, where a comparison keeps the unit busy that multiplies them.
+  friend TTENSOR_HD TTENSOR_INLINE mask is_zero(const device_pack& a) {
+    mask r;
+    TTENSOR_LANES(j) r.v[j] = simd::lane_is_zero(a.v[j]);
     return r;
   }
 };

@@ -5,6 +5,7 @@
 /// Domain    all; exp overflows to inf above 709.78 (float 88.72) and underflows gradually to 0 below -745.13 (-103.97); NaN stays NaN
 /// Accuracy  max ulp, float / double: exp 1.1 / 1.1, tanh 2.6 / 2.7, sigmoid 2.4 / 2.3, on every instruction set; measured by tests/ops/accuracy_test.cpp
 #pragma once
+#include "device_math.hpp"
 #include "math_core.hpp"
 
 TTENSOR_BEGIN
@@ -133,6 +134,9 @@ TTENSOR_INLINE V sigmoid_kernel(V x) {
   TTENSOR_MATH_DEVICE_1(name)
 
 TTENSOR_MATH_UNARY(exp, ::expf(x), ::exp(x))
+#if TTENSOR_DEVICE_PASS
+template <int N> TTENSOR_HD TTENSOR_INLINE device_pack<double, N> exp(const device_pack<double, N>& x) { return detail::exp_of_device(x); }
+#endif
 TTENSOR_MATH_UNARY(tanh, ::tanhf(x), ::tanh(x))
 TTENSOR_MATH_UNARY(sigmoid, (x < 0 ? ::expf(-::fabsf(x)) : 1.0f) / (1.0f + ::expf(-::fabsf(x))), (x < 0 ? ::exp(-::fabs(x)) : 1.0) / (1.0 + ::exp(-::fabs(x))))
 

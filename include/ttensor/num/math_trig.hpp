@@ -8,6 +8,7 @@
 /// Accuracy  max ulp, float / double, |x| <= 1e5 (without FMA: float 8192): 1.8 / 2.0 (without FMA 2.4 / 2.2); beyond: 0.6, libm's
 ///           (float: libm's double function, rounded); measured by tests/ops/accuracy_test.cpp
 #pragma once
+#include "device_math.hpp"
 #include "math_exp.hpp"
 
 TTENSOR_BEGIN
@@ -130,18 +131,17 @@ TTENSOR_INLINE V cos_kernel(V x) {
 TTENSOR_MATH_UNARY(sin, ::sinf(x), ::sin(x))
 TTENSOR_MATH_UNARY(cos, ::cosf(x), ::cos(x))
 
-// On a device one function gives both for little more than one of them; here they are two kernels, of the same bits as alone.
-#if TTENSOR_DEVICE_PASS
-TTENSOR_HD TTENSOR_INLINE void sin_and_cos(float x, float& s, float& c) { ::sincosf(x, &s, &c); }
-TTENSOR_HD TTENSOR_INLINE void sin_and_cos(double x, double& s, double& c) { ::sincos(x, &s, &c); }
-#else
-template <class T> TTENSOR_HD TTENSOR_INLINE void sin_and_cos(T x, T& s, T& c) { s = sin(x), c = cos(x); }
-#endif
 /// An angle whose sine and cosine are known: rules that ask for either are given it.
 template <class T, int N> struct device_angle {
   device_pack<T, N> sine, cosine;
   device_angle() = default;
-  TTENSOR_HD TTENSOR_INLINE explicit device_angle(const device_pack<T, N>& x) { TTENSOR_LANES(j) sin_and_cos(x.v[j], sine.v[j], cosine.v[j]); }
+  TTENSOR_HD TTENSOR_INLINE explicit device_angle(const device_pack<T, N>& x) {
+#if TTENSOR_DEVICE_PASS
+    detail::sin_and_cos(x, sine, cosine);
+#else
+    sine = sin(x), cosine = cos(x);
+#endif
+  }
 };
 template <class T, int N> TTENSOR_HD TTENSOR_INLINE device_pack<T, N> sin(const device_angle<T, N>& a) { return a.sine; }
 template <class T, int N> TTENSOR_HD TTENSOR_INLINE device_pack<T, N> cos(const device_angle<T, N>& a) { return a.cosine; }

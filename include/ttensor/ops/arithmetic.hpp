@@ -106,9 +106,11 @@ struct div_op : arithmetic<2> {
 };
 
 namespace ops {
-template <class A> TTENSOR_HD TTENSOR_INLINE constexpr auto zero_where(const A& is_zero, const auto& x) {
-  if constexpr (is_pack_v<std::remove_cvref_t<decltype(x)>>) return select(is_zero, std::remove_cvref_t<decltype(x)>(0), x);
-  else return is_zero ? std::remove_cvref_t<decltype(x)>(0) : x;
+/// y, and exactly 0 where a is 0.
+template <class A, class Y> TTENSOR_HD TTENSOR_INLINE constexpr Y absorbed(const A& a, const Y& y) {
+  if constexpr (simd::is_device_pack<A>) return select(is_zero(a), Y(0), y);
+  else if constexpr (is_pack_v<Y>) return select(a == A(0), Y(0), y);
+  else return a == A(0) ? Y(0) : y;
 }
 }  // namespace ops
 /// ct * p, and exactly 0 where ct is 0. Not public: it multiplies cotangents (and tangents) with local partials.
@@ -116,8 +118,7 @@ struct absorb_op : elementwise<2> {
   static constexpr const char* name = "absorb";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& ct, const B& p) {
-    const auto y = ct * p;
-    return ops::zero_where(ct == A(0), y);
+    return ops::absorbed(ct, ct * p);
   }
   TTENSOR_NO_EXEC_CHECK
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& ct, const B& p, const Y&) {
@@ -129,8 +130,7 @@ struct absorb2_op : elementwise<2> {
   static constexpr const char* name = "absorb2";
   static constexpr unsigned reads(int operand) { return operand == 0 ? 2u : 1u; }
   template <class A, class B> TTENSOR_HD TTENSOR_INLINE static constexpr auto primal(const A& a, const B& b) {
-    const auto y = a * b;
-    return ops::zero_where((a == A(0)) || (b == B(0)), y);
+    return ops::absorbed(a, ops::absorbed(b, a * b));
   }
   TTENSOR_NO_EXEC_CHECK
   template <class A, class B, class Y> TTENSOR_HD TTENSOR_INLINE static constexpr auto partials(const A& a, const B& b, const Y&) {
