@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
     const let_arg<0, 0, float, 2> arg{turned.shape()};
     const auto body = apply<mul_op>(apply<mul_op>(straight, arg), arg);
     const let_node<0, std::remove_const_t<decltype(body)>, device_leaf<float, 2>> once{make_bundle(turned), body};
-    auto gradients_of = [&](const auto& e) { run::device_backward(gpu::on_stream{}, e, static_cast<const float*>(nullptr), run::into_gradient<float>{pz, gw.data(), side * side}, run::into_gradient<float>{px, gt.data(), side * side}); };
+    auto gradients_of = [&](const auto& e) { run::device_backward(gpu::on_stream{}, e, run::ones<float>{}, run::into_gradient<float>{pz, gw.data(), side * side}, run::into_gradient<float>{px, gt.data(), side * side}); };
     auto gradient_error = [&] {
       double worst = 0;
       for (bool of_x : {true, false}) {
@@ -268,7 +268,7 @@ int main(int argc, char** argv) {
     };
     row((of + "two gradients of sum(w * transpose(x)^2)").c_str(), 4 * plane, [&] { gradients_of(product); }, gradient_error, 5e-7);
     row((of + "the same, x one leaf").c_str(), 4 * plane, [&] { gradients_of(once); }, gradient_error, 5e-7);
-    row((of + "gradient of sum(matrix * row) for row").c_str(), plane, [&] { run::device_backward(gpu::on_stream{}, apply<mul_op>(device_leaf<float, 2>{px, straight.map}, line), static_cast<const float*>(nullptr), run::into_gradient<float>{pz, gw.data(), side}); },
+    row((of + "gradient of sum(matrix * row) for row").c_str(), plane, [&] { run::device_backward(gpu::on_stream{}, apply<mul_op>(device_leaf<float, 2>{px, straight.map}, line), run::ones<float>{}, run::into_gradient<float>{pz, gw.data(), side}); },
         [&] {
           std::vector<float> got(std::size_t(side) * std::size_t(side));
           gw.copy_to(got.data());

@@ -194,6 +194,50 @@ TEST_CASE("sums: one kernel, the same bits every time") {
     }
 }
 
+TEST_CASE("many short rows, of which a thread has words of several") {
+  for (index_t cols : {20, 32, 36, 192})
+    for (index_t more : {0, 37}) {
+      const index_t rows = gpu::on_stream::filling() + more;
+      std::vector<float> h(static_cast<std::size_t>(rows * cols));
+      for (std::size_t i = 0; i < h.size(); ++i) h[i] = static_cast<float>(i * 2654435761u % 64);
+      const device_array<float, 1> x = on_device(h);
+      device_array<float, 1> s, g(rows);
+      const device_leaf<float, 2> m{x.data(), layout_map<2>::row_major({{rows, cols}})}, turned{x.data(), {0, {{cols, rows}}, {{1, cols}}}};
+      const device_array<float, 1> w = on_device(std::vector<float>(static_cast<std::size_t>(rows), 3.0f));
+      sum_into(s, m * m, axes{1});
+      backward(turned * w, wrt(w, g));  // for each row its sum
+      const auto squares = fetch(s), sums = fetch(g);
+      int wrong = 0;
+      for (index_t i = 0; i < rows; ++i) {
+        float square = 0, sum = 0;
+        for (index_t j = 0; j < cols; ++j) {
+          const float v = h[static_cast<std::size_t>(i * cols + j)];
+          square += v * v, sum += v;
+        }
+        wrong += squares[static_cast<std::size_t>(i)] != square || sums[static_cast<std::size_t>(i)] != sum;
+      }
+      CHECK_MESSAGE(wrong == 0, rows, " x ", cols);
+    }
+}
+
+TEST_CASE_TEMPLATE("sine and cosine together, of angles near and far", T, float, double) {
+  const double inf = std::numeric_limits<double>::infinity();
+  std::vector<T> angles;
+  for (double a : {0.0, 0.5, 0.785, 1.6, 3.14159265358979, 99999.0, 99999.99, 1e5, 100001.0, 1.5e9, 3e22, 1e300, inf, double(std::nan(""))})
+    for (double sign : {1.0, -1.0}) angles.push_back(static_cast<T>(sign * a));
+  const device_array<T, 1> x = on_device(angles);
+  device_array<T, 1> gx(x.size());
+  const let_arg<0, 0, T, 1> a{x.shape()};
+  const auto body = sin(a) + cos(a) * 2.0f;
+  const let_node<0, std::remove_const_t<decltype(body)>, device_leaf<T, 1>> e{make_bundle(x.as_leaf()), body};
+  backward(e, wrt(x, gx));
+  const auto got = fetch(gx);
+  for (std::size_t i = 0; i < angles.size(); ++i) {
+    const double v = static_cast<double>(angles[i]), want = std::cos(v) - 2 * std::sin(v);
+    CHECK_MESSAGE(((std::isnan(want) && std::isnan(got[i])) || near(got[i], want, tolerance<T>)), v);
+  }
+}
+
 // Whole numbers, so that sums are exact in any order.
 TEST_CASE("three axes in any order: values, gradients and sums") {
   const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};

@@ -20,7 +20,7 @@ template <class T> void backward(const T* ct, T* gx, T* gz, const T* x, const T*
   st.set_output(1, gz);
   st.set_output(2, const_cast<T*>(ct));
   const run::device_detail::slot_plan plan[2] = {{reinterpret_cast<char*>(gx), true, false}, {reinterpret_cast<char*>(gz), true, false}};
-  run::device_back_flat<T>(gpu::on_stream{}, st, plan);
+  run::device_back_flat<const T*>(gpu::on_stream{}, st, plan);
 }
 // An operator from outside the library, forward and backward.
 void outside(double* y, const double* x, double* gx, double* ct, index_t n) {
@@ -32,7 +32,7 @@ void outside(double* y, const double* x, double* gx, double* ct, index_t n) {
   st.set_output(0, gx);
   st.set_output(1, ct);
   const run::device_detail::slot_plan plan[1] = {{reinterpret_cast<char*>(gx), true, false}};
-  run::device_back_flat<double>(gpu::on_stream{}, st, plan);
+  run::device_back_flat<const double*>(gpu::on_stream{}, st, plan);
 }
 // sin(x) * cos(x) backwards: each needs the other's value.
 template <class T> void wave(T* ct, T* gx, const T* x, index_t n) {
@@ -43,7 +43,7 @@ template <class T> void wave(T* ct, T* gx, const T* x, index_t n) {
   st.set_output(0, gx);
   st.set_output(1, ct);
   const run::device_detail::slot_plan plan[1] = {{reinterpret_cast<char*>(gx), true, false}};
-  run::device_back_flat<T>(gpu::on_stream{}, st, plan);
+  run::device_back_flat<const T*>(gpu::on_stream{}, st, plan);
 }
 // a + transpose(b), by tiles.
 void turned(float* y, const float* a, const float* b, index_t n) {

@@ -11,14 +11,14 @@ template <class T, int R, class I> using grid = run::plane_leaf<run::strided_pla
 using map_linear = run::map_body<program_t, run::linear_walk<4>, run::flat_plane<float>, flat<float>, run::number_leaf<float>>;
 using map_mixed = run::map_body<program_t, run::linear_walk<2>, run::flat_plane<bool>, flat<half>, run::number_leaf<double>, run::number_leaf<bool>, flat<double>>;
 using map_grid = run::map_body<program_t, run::grid_walk<4, 3, std::uint32_t>, run::strided_plane<float, 3, std::uint32_t>, grid<float, 3, std::uint32_t>, run::number_leaf<std::int8_t>>;
-using back = run::back_body<program_t, 1, run::linear_walk<4>, run::cotangent_leaf<run::flat_plane<const float>>,
+using back = run::back_body<program_t, 1, run::linear_walk<4>, run::plane_leaf<run::flat_plane<const float>>,
                             type_list<run::plane_target<run::flat_plane<float>>, run::no_target, run::sum_target<float>, run::no_target>,
                             flat<float>, run::number_leaf<float>, flat<float>, run::number_leaf<double>>;
-using back_grid = run::back_body<program_t, 1, run::grid_walk<1, 2, index_t>, run::cotangent_leaf<run::strided_plane<const double, 2, index_t>>,
+using back_grid = run::back_body<program_t, 1, run::grid_walk<1, 2, index_t>, run::plane_leaf<run::strided_plane<const double, 2, index_t>>,
                                  type_list<run::plane_target<run::strided_plane<double, 2, index_t>>, run::no_target>, grid<double, 2, index_t>, run::number_leaf<double>>;
 using fold = run::fold_body<run::value_of, program_t, sum_op, double, 4, true, 1, index_t, run::strided_plane<float, 1, index_t>, run::value_of::empty, grid<float, 2, index_t>, run::number_leaf<double>>;
 using fold_axes = run::fold_body<run::adjoint_of<0>, program_t, sum_op, double, 4, false, 2, std::uint32_t, run::strided_plane<float, 2, std::uint32_t>,
-                                 run::cotangent_leaf<run::strided_plane<const float, 4, std::uint32_t>>, grid<float, 4, std::uint32_t>, run::number_leaf<float>>;
+                                 run::plane_leaf<run::strided_plane<const float, 4, std::uint32_t>>, grid<float, 4, std::uint32_t>, run::number_leaf<float>>;
 using map_tiles = run::map_body<program_t, run::tile_walk<4, 3, std::uint32_t>, run::strided_plane<float, 3, std::uint32_t>, grid<float, 3, std::uint32_t>, run::number_leaf<float>>;
 }  // namespace layout_types
 

@@ -63,10 +63,9 @@ template <class Op, class T> auto derivative_body(const device_leaf<T, 1>& x, co
   return [&]<class... K>(type_list<K...> k) {
     using target = run::plane_target<run::flat_plane<T>>;
     using targets = type_list<std::conditional_t<true, target, K>...>;
-    using ct = run::cotangent_leaf<run::flat_plane<const T>>;
-    using body = run::back_body<program_of<E>, (std::uint64_t(1) << Op::arity) - 1, run::linear_walk<1>, ct, targets, typename K::linear...>;
+    using body = run::back_body<program_of<E>, (std::uint64_t(1) << Op::arity) - 1, run::linear_walk<1>, run::ones<T>, targets, typename K::linear...>;
     int operand = 0;
-    return body{st.template linear<1>(), ct{{nullptr}}, {{{std::conditional_t<true, target, K>{{out[operand++]}, 0, -1}}...}}, st.leaves(k, type_list<typename K::linear...>{})};
+    return body{st.template linear<1>(), {}, {{{std::conditional_t<true, target, K>{{out[operand++]}, 0, -1}}...}}, st.leaves(k, type_list<typename K::linear...>{})};
   }(st.kernel_leaves());
 }
 

@@ -1,5 +1,6 @@
 // Kernel bodies and their planner, run on the CPU: the objects that a device launches, thread by thread, against plain loops.
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <memory>
@@ -19,7 +20,7 @@ template <class T> struct memory {  // one element past the end is another alloc
 };
 struct loop {  // an executor: every thread of the launch, one after the other
   index_t thread_count;
-  mutable int launches = 0;
+  mutable int launches = 0, by_rows = 0;
   index_t threads(index_t) const { return thread_count; }
   template <class F> void launch(const F& body, index_t items) const {
     if (items == 0) return;
@@ -46,6 +47,23 @@ struct loop {  // an executor: every thread of the launch, one after the other
     };
     const std::size_t pieces = std::size_t(f.shape.pieces()), splits = std::size_t(f.shape.splits);
     CHECK(f.shape.log_pieces + f.shape.log_places == log_block());
+    if constexpr (F::has_rows)
+      if (f.shape.by_rows) {  // as gpu::fold_rows
+        constexpr int rows = run::rows_at_once, groups = 32 / rows;
+        ++by_rows;
+        for (I first = 0; first < f.kept.items; first += rows * groups)
+          for (int group = 0; group < groups; ++group) {
+            std::vector<V> of_row[rows];
+            for (int piece = 0; piece < rows; ++piece) {
+              V acc[rows];
+              f.fold_rows(acc, static_cast<I>(first + static_cast<I>(group)), static_cast<I>(groups), static_cast<I>(piece));
+              for (int j = 0; j < rows; ++j) of_row[j].push_back(acc[j]);
+            }
+            for (int j = 0; j < rows; ++j)
+              if (const I q = static_cast<I>(first + static_cast<I>(j * groups + group)); q < f.kept.items) f.put(q, combine(of_row[j]));
+          }
+        return;
+      }
     for (I q = 0; q < f.kept.items; ++q) {
       std::vector<V> of_split;
       for (std::size_t s = 0; s < splits; ++s) {
@@ -123,7 +141,8 @@ TEST_CASE_TEMPLATE("backward of the chain against its closed-form derivative", T
     for (index_t threads : thread_counts)
       for (bool ones : {false, true}) {
         data<T> x(n), z(n, 7), ct(n, 3), gx(n, 11), gz(n, 13);
-        run::device_backward(loop{threads}, test_programs::chain(x.vec(), z.vec()), ones ? nullptr : ct.get(), x.into(gx.get()), z.into(gz.get()));
+        const auto back = [&](auto cotangent) { run::device_backward(loop{threads}, test_programs::chain(x.vec(), z.vec()), cotangent, x.into(gx.get()), z.into(gz.get())); };
+        ones ? back(run::ones<T>{}) : back(ct.get());
         int wrong = 0;
         for (index_t i = 0; i < n; ++i) {
           const double a = x[i], b = z[i], c = ones ? 1 : double(ct[i]), e = std::exp(-a * a), r = std::sqrt(a);
@@ -142,7 +161,7 @@ TEST_CASE("an operator from outside the library, forward and backward") {
     const auto e = test_programs::leaky(x.vec());
     static_assert(program_of<std::remove_const_t<decltype(e)>>::length == 3);  // x, the slope and the operator: it fuses as the library's do
     run::device_map(loop{threads}, y.get(), e);
-    run::device_backward(loop{threads}, e, static_cast<const double*>(nullptr), x.into(g.get()));
+    run::device_backward(loop{threads}, e, run::ones<double>{}, x.into(g.get()));
     int wrong = 0;
     for (index_t i = 0; i < n; ++i) {
       wrong += y[i] != (x[i] > 0 ? x[i] : 0.125 * x[i]);
@@ -175,11 +194,11 @@ TEST_CASE("what is known of an operand is computed once, and only where it is wa
   right(y, 1, square);
   CHECK(made([&] { run::device_map(loop{7}, y.get(), two); }) == n);
   right(y, 4, square);
-  CHECK(made([&] { run::device_backward(loop{7}, one, static_cast<const float*>(nullptr), x.into(g.get())); }) == 0);
+  CHECK(made([&] { run::device_backward(loop{7}, one, run::ones<float>{}, x.into(g.get())); }) == 0);
   right(g, 1, slope);
-  CHECK(made([&] { run::device_backward(loop{7}, read, static_cast<const float*>(nullptr), x.into(g.get())); }) == n);
+  CHECK(made([&] { run::device_backward(loop{7}, read, run::ones<float>{}, x.into(g.get())); }) == n);
   right(g, 3, square);
-  CHECK(made([&] { run::device_backward(loop{7}, two, static_cast<const float*>(nullptr), x.into(g.get())); }) == n);
+  CHECK(made([&] { run::device_backward(loop{7}, two, run::ones<float>{}, x.into(g.get())); }) == n);
   right(g, 4, slope);
   CHECK(made([&] { run::device_sum(loop{7}, y.get(), two); }) == n);
   CHECK(wrong == 0);
@@ -194,7 +213,7 @@ TEST_CASE_TEMPLATE("gradients through sin and cos: on the host those of the two 
     using one = device_pack<compute_t<T>, 1>;
     using ones = device_pack<compute_t<C>, 1>;
     using plain = sweep<program_of<std::remove_const_t<decltype(e)>>, type_list<one>>;
-    run::device_backward(loop{7}, e, static_cast<const C*>(nullptr), x.into(g.get()));
+    run::device_backward(loop{7}, e, run::ones<C>{}, x.into(g.get()));
     int wrong = 0;
     for (index_t i = 0; i < n; ++i) {
       const auto want = plain::template reverse<1, ones>({{one(compute_t<T>(x[i]))}}, ones(1));
@@ -206,6 +225,51 @@ TEST_CASE_TEMPLATE("gradients through sin and cos: on the host those of the two 
   check(wave);
   check(apply<mul_op>(wave, apply<cos_op>(apply<cast_op<double>>(a))));  // values of several types
 }
+TEST_CASE_TEMPLATE("sine and cosine as a device computes them together", T, float, double) {
+  double worst = 0;
+  const auto ulps = [](T got, long double want) {
+    int exponent;
+    std::frexp(static_cast<double>(want), &exponent);
+    return std::fabs(static_cast<double>(static_cast<long double>(got) - want)) / std::ldexp(1.0, exponent - std::numeric_limits<T>::digits);
+  };
+  const auto check = [&](T x) {
+    T s, c;
+    math::detail::sin_and_cos_ordinary(x, s, c);
+    worst = std::max({worst, ulps(s, std::sin(static_cast<long double>(x))), ulps(c, std::cos(static_cast<long double>(x)))});
+  };
+  unsigned seed = 5;
+  for (int i = 0; i < 60000; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    const double u = static_cast<double>(seed >> 8) * 0x1p-24 - 0.5;
+    for (double range : {2.0, 30.0, 2e5}) check(static_cast<T>(u * range));
+    check(static_cast<T>((i - 30000) * 1.57079632679489661923 * (1 + u * 1e-6)));  // where one of them is nearly 0
+  }
+  CHECK(worst < 1.6);
+  CHECK(math::detail::is_ordinary_angle(T(-99999)));
+  for (T x : {T(1e5), T(-1e5), std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()}) CHECK_FALSE(math::detail::is_ordinary_angle(x));
+  T s, c;
+  math::detail::sin_and_cos_ordinary(T(-0.0), s, c);
+  CHECK((s == 0 && std::signbit(s) && c == 1));
+}
+
+TEST_CASE("exp of doubles as a device computes it") {
+  double worst = 0;
+  unsigned seed = 5;
+  for (int i = 0; i < 100000; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    const double x = (static_cast<double>(seed >> 8) * 0x1p-24 - 0.5) * (i % 2 ? 1415 : 3);
+    const double got = math::detail::exp_ordinary(x);
+    const long double want = std::exp(static_cast<long double>(x));
+    int exponent;
+    std::frexp(static_cast<double>(want), &exponent);
+    worst = std::max(worst, static_cast<double>(std::fabs(static_cast<long double>(got) - want) / std::ldexp(1.0L, exponent - 53)));
+  }
+  CHECK(worst < 1);
+  CHECK(math::detail::exp_ordinary(0.0) == 1);
+  CHECK((math::detail::is_ordinary_exponent(-707.99) && math::detail::is_ordinary_exponent(0)));
+  for (double x : {708.0, -708.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) CHECK_FALSE(math::detail::is_ordinary_exponent(x));
+}
+
 TEST_CASE("unaligned pointers take the one-element path") {
   const index_t n = 1023;
   data<float> x(n + 1), y(n + 1), z(n + 1, 5);
@@ -354,8 +418,11 @@ TEST_CASE_TEMPLATE("gradients of leaves that are contiguous along another axis t
             const dims<2> e{{rows, cols}};
             const device_leaf<T, 2> straight{a.get() + offset, layout_map<2>::row_major(e)}, turned{b.get() + offset, {0, e, {{1, rows}}}};
             const device_leaf<T, 0> S{s.get(), {0, {}, {}}};
-            run::device_backward(loop{threads}, apply<mul_op>(apply<mul_op>(apply<mul_op>(straight, turned), turned), S), ones ? nullptr : static_cast<const T*>(ct.get() + offset),
-                                 run::into_gradient<T>{a.get() + offset, ga.get() + offset, n}, run::into_gradient<T>{b.get() + offset, gb.get() + offset, n}, s.into(gs.get()));
+            const auto back = [&](auto cotangent) {
+              run::device_backward(loop{threads}, apply<mul_op>(apply<mul_op>(apply<mul_op>(straight, turned), turned), S), cotangent,
+                                   run::into_gradient<T>{a.get() + offset, ga.get() + offset, n}, run::into_gradient<T>{b.get() + offset, gb.get() + offset, n}, s.into(gs.get()));
+            };
+            ones ? back(run::ones<T>{}) : back(ct.get() + offset);
             double want_s = 0;
             for (index_t i = 0; i < rows; ++i)
               for (index_t j = 0; j < cols; ++j) {
@@ -380,7 +447,7 @@ TEST_CASE("an array in one statement whole and by its first row, in either order
         for (index_t i = 0; i < cols; ++i) w.p[std::size_t(i)] = float(i % 5 + 1);
         const auto A = a.as<2>({{rows, cols}});
         const device_leaf<float, 1> row{a.get(), layout_map<1>::row_major({{cols}})};
-        const auto into = [&](const auto& e) { run::device_backward(loop{threads}, e, static_cast<const float*>(nullptr), a.into(g.get())); };
+        const auto into = [&](const auto& e) { run::device_backward(loop{threads}, e, run::ones<float>{}, a.into(g.get())); };
         if (row_first) into(apply<mul_op>(row, A));
         else into(apply<mul_op>(A, row));
         int wrong = 0;
@@ -390,7 +457,7 @@ TEST_CASE("an array in one statement whole and by its first row, in either order
             for (index_t k = 0; k < rows && i == 0; ++k) want += double(a[k * cols + j]);
             wrong += double(g[i * cols + j]) != want;
           }
-        run::device_backward(loop{threads}, apply<mul_op>(A, apply<mul_op>(w.vec(), w.vec())), static_cast<const float*>(nullptr), w.into(gw.get()));  // two sums into one place
+        run::device_backward(loop{threads}, apply<mul_op>(A, apply<mul_op>(w.vec(), w.vec())), run::ones<float>{}, w.into(gw.get()));  // two sums into one place
         for (index_t j = 0; j < cols; ++j) {
           double want = 0;
           for (index_t k = 0; k < rows; ++k) want += 2 * double(w[j]) * double(a[k * cols + j]);
@@ -402,7 +469,7 @@ TEST_CASE("an array in one statement whole and by its first row, in either order
 TEST_CASE("a gradient of a wider type than its leaves, of a leaf with fewer axes") {
   const index_t rows = 6, cols = 16;
   data<half> x(rows * cols), w(cols, 3), gw(cols, 5);
-  run::device_backward(loop{300}, apply<mul_op>(apply<cast_op<float>>(x.as<2>({{rows, cols}})), apply<cast_op<float>>(w.vec())), static_cast<const float*>(nullptr), w.into(gw.get()));
+  run::device_backward(loop{300}, apply<mul_op>(apply<cast_op<float>>(x.as<2>({{rows, cols}})), apply<cast_op<float>>(w.vec())), run::ones<float>{}, w.into(gw.get()));
   int wrong = 0;
   for (index_t j = 0; j < cols; ++j) {
     double want = 0;
@@ -414,7 +481,7 @@ TEST_CASE("a gradient of a wider type than its leaves, of a leaf with fewer axes
 TEST_CASE("what of an array a statement does not read has a gradient of 0") {
   data<float> x(100), g(100, 7);
   const device_leaf<float, 1> part{x.get() + 20, layout_map<1>::row_major({{32}})};
-  run::device_backward(loop{300}, apply<mul_op>(part, 3.0f), static_cast<const float*>(nullptr), x.into(g.get()));
+  run::device_backward(loop{300}, apply<mul_op>(part, 3.0f), run::ones<float>{}, x.into(g.get()));
   int wrong = 0;
   for (index_t i = 0; i < 100; ++i) wrong += g[i] != (i >= 20 && i < 52 ? 3.0f : 0.0f);
   CHECK(wrong == 0);
@@ -445,6 +512,57 @@ TEST_CASE("sums of padded rows") {
       }
       CHECK_MESSAGE((wrong == 0 && total[0] == all), cols);
     }
+}
+
+TEST_CASE_TEMPLATE("sums of short rows: a thread has words of several", T, float, double, half) {
+  constexpr index_t word = 16 / static_cast<index_t>(sizeof(T));
+  for (index_t rows : {16, 31, 33, 67})
+    for (index_t words : {5, 8, 9, 30})
+      for (bool beside : {false, true}) {  // a number and a row that all share: the row stays in place along no axis that is added up, a number does along all
+        const index_t cols = words * word;
+        data<T> a(rows * cols), b(rows * cols, 5), column(rows, 3);
+        for (index_t i = 0; i < rows * cols; ++i) a.p[std::size_t(i)] = static_cast<T>(static_cast<float>(i * 7 % 11)), b.p[std::size_t(i)] = static_cast<T>(static_cast<float>(i % 5));
+        for (index_t i = 0; i < rows; ++i) column.p[std::size_t(i)] = static_cast<T>(static_cast<float>(i % 3));
+        const device_leaf<T, 2> A{a.get(), layout_map<2>::row_major({{rows, cols}})}, B{b.get(), layout_map<2>::row_major({{rows, cols}})};
+        const device_leaf<T, 2> C{column.get(), {0, {{rows, 1}}, {{1, 1}}}};
+        using S = reduced_t<T>;
+        data<S> out(rows);
+        const index_t by_row[] = {1, 0};
+        const loop x{12};
+        const auto into = [&](const auto& e) { run::device_sum_into(x, out.get(), by_row, false, e); };
+        if (beside) into(apply<mul_op>(A, C));
+        else into(apply<add_op>(apply<mul_op>(apply<cast_op<S>>(A), apply<cast_op<S>>(B)), S(1)));
+        CHECK(x.by_rows == !beside);  // a column stays in place along the rows: it goes the other way
+        int wrong = 0;
+        for (index_t i = 0; i < rows; ++i) {
+          double want = 0;
+          for (index_t j = 0; j < cols; ++j)
+            want += beside ? double(static_cast<T>(static_cast<float>(a[i * cols + j]) * static_cast<float>(column[i]))) : double(static_cast<float>(a[i * cols + j])) * double(static_cast<float>(b[i * cols + j])) + 1;
+          wrong += double(static_cast<float>(out[i])) != double(static_cast<float>(static_cast<S>(want)));
+        }
+        CHECK_MESSAGE(wrong == 0, "rows ", rows, " words ", words, " beside ", beside);
+      }
+}
+
+TEST_CASE("gradients of a column that short rows share: sums by rows of what is computed there") {
+  const index_t rows = 45, cols = 32;
+  data<float> m(rows * cols), ct(rows * cols, 4), c(rows, 2), g(rows);
+  const device_leaf<float, 2> turned{m.get(), {0, {{cols, rows}}, {{1, cols}}}};  // a row of memory is a column of it, and meets one element of c
+  for (bool ones : {false, true}) {
+    const loop x{12};
+    std::vector<float> seed(std::size_t(rows * cols));
+    for (index_t i = 0; i < rows * cols; ++i) seed[std::size_t(i % cols * rows + i / cols)] = ct[i];
+    const auto back = [&](auto cotangent) { run::device_backward(x, apply<mul_op>(turned, c.vec()), cotangent, c.into(g.get())); };
+    ones ? back(run::ones<float>{}) : back(static_cast<const float*>(seed.data()));
+    CHECK(x.by_rows == ones);  // the rows of the cotangent are not the matrix's
+    int wrong = 0;
+    for (index_t i = 0; i < rows; ++i) {
+      double want = 0;
+      for (index_t j = 0; j < cols; ++j) want += double(m[i * cols + j]) * (ones ? 1 : double(ct[i * cols + j]));
+      wrong += !near(g[i], want, 1e-6);
+    }
+    CHECK(wrong == 0);
+  }
 }
 
 TEST_CASE("sums: any axes, and the same bits for the same number of threads") {
@@ -512,11 +630,11 @@ TEST_CASE("floats are added up in double") {  // a million to one thread: 3.5e-3
   run::device_sum(loop{1}, total.get(), x.vec());
   CHECK(total[0] == static_cast<float>(n * double(0.1f)));
   const device_leaf<float, 0> scale{s.get(), {0, {}, {}}};
-  run::device_backward(loop{1}, apply<mul_op>(x.vec(), scale), static_cast<const float*>(nullptr), s.into(g.get()));
+  run::device_backward(loop{1}, apply<mul_op>(x.vec(), scale), run::ones<float>{}, s.into(g.get()));
   CHECK(g[0] == static_cast<float>(n * double(0.1f)));
 }
 TEST_CASE("what a backward pass cannot write is refused") {
-  data<double> x(8), g(8), h(8), ct(8);
+  data<double> x(8), g(8), h(8), ct(12);
   const auto e = apply<mul_op>(x.vec(), x.vec());
   const auto code = [](auto f) {
     try {

@@ -76,27 +76,32 @@ template <class X, class Body> index_t launch_sweep(const X& x, const Body& body
 
 /// The sweep alone, where everything is contiguous (st.flat): outputs of st are the adjoint planes of the slots and the
 /// cotangent, prepared by device_backward. The number of threads that left sums.
-template <class C, class X, class E, int Outs>
+template <class Ct, class X, class E, int Outs>
 index_t device_back_flat(const X& x, const device_statement<E, Outs>& st, const device_detail::slot_plan* plan) {
+  using C = typename cotangent<Ct>::elem;
   index_t used = 0;
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<C, typename K::elem...>();
     using targets = type_list<device_detail::target_t<K, flat_plane<typename K::elem>>...>;
-    using ct = cotangent_leaf<flat_plane<const C>>;
+    using ct = typename cotangent<Ct>::template leaf<flat_plane<const C>>;
     using body = back_body<program_of<E>, device_detail::active_slots(leaves_of_t<E>{}), linear_walk<N>, ct, targets,
                            typename K::linear...>;
     const auto walk = st.template linear<N>();
-    used = device_detail::launch_sweep(x, body{walk, ct{{reinterpret_cast<const C*>(st.plane[Outs - 1].ptr)}}, device_detail::make_targets(st, plan, targets{}),
+    ct seed{};
+    if constexpr (cotangent<Ct>::read) seed.plane.ptr = reinterpret_cast<const C*>(st.plane[Outs - 1].ptr);
+    used = device_detail::launch_sweep(x, body{walk, seed, device_detail::make_targets(st, plan, targets{}),
                                                st.leaves(k, type_list<typename K::linear...>{})}, walk.items());
   });
   return used;
 }
 
-/// Adjoints of e's arrays from the cotangent of e (null: ones), row-major in e.shape(). One pass; leaves of fewer axes get theirs from a pass of their own, which
+/// Adjoints of e's arrays from the cotangent of e (a pointer, or ones), row-major in e.shape(). One pass; leaves of fewer axes get theirs from a pass of their own, which
 /// adds up as it computes, and those with axes of extent 1 or of a second layout from a sum over a temporary. Arrays that no `into` names are constants.
-template <class X, class C, class E, class... T>
-void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>&... into) {
+template <class X, class Ct, class E, class... T>
+void device_backward(const X& x, const E& e, Ct ct, const into_gradient<T>&... into) {
   using list = leaves_of_t<E>;
+  using C = typename cotangent<Ct>::elem;
+  constexpr bool read = cotangent<Ct>::read;
   constexpr int slot_count = list::size, outs = slot_count + 1, R = device_statement<E, 1>::R;
   constexpr std::uint64_t active = device_detail::active_slots(list{});
   static_assert(slot_count <= 63 && active != 0, "ttensor: no differentiable device array in this expression");
@@ -136,7 +141,8 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
       const auto low = reinterpret_cast<std::uintptr_t>(p);
       return p && low < last && first < low + static_cast<std::uintptr_t>(n) * bytes;
     };
-    bool one = meets(ct, st.size, sizeof(C)) || meets(g.x, g.size, sizeof(U)) || device_overlaps(g.grad, static_cast<std::size_t>(g.size) * sizeof(U), e, false);
+    bool one = meets(g.x, g.size, sizeof(U)) || device_overlaps(g.grad, static_cast<std::size_t>(g.size) * sizeof(U), e, false);
+    if constexpr (read) one = one || meets(ct, st.size, sizeof(C));
     (..., (one = one || (static_cast<const void*>(&into) != &g && (meets(into.grad, into.size, sizeof(T)) || meets(into.x, into.size, sizeof(T))))));
     if (one) raise<device_error>("[backward] a gradient shares memory with the cotangent, an array or another gradient; give it memory of its own [TT-G05]");
   };
@@ -144,6 +150,10 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
   (ask(into), ...);
   if (st.size == 0) return;
 
+  auto seed = [&](auto& statement, int plane) {
+    if constexpr (read) statement.set_output(plane, const_cast<C*>(ct)), statement.plane[plane].how = access::input;
+    else statement.plane[plane] = nest_plane{nullptr, 1, access::uniform, {}};
+  };
   st.each_leaf_type([&]<class... K>(type_list<K...> k) {
     constexpr int N = device_lanes<C, typename K::elem...>();
     // Leaves of fewer axes: a sum of the adjoint, computed where it is added up; after the sweep, which may store what the sum is added to.
@@ -153,10 +163,8 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
         using S = typename Ki::elem;
         device_statement<E, 2> sum(e);
         sum.set_output(0, reinterpret_cast<S*>(plan[I].grad), stride[I]);
-        sum.set_output(1, const_cast<C*>(ct));
-        sum.plane[1].how = access::input;
-        if (!ct) sum.plane[1] = nest_plane{nullptr, 1, access::uniform, {}};
-        return device_fold<adjoint_of<I>, true, S, C, device_sum_t<S>>(run_on, true, sum);
+        seed(sum, 1);
+        return device_fold<adjoint_of<I>, true, S, Ct, device_sum_t<S>>(run_on, true, sum);
       } else {
         return false;
       }
@@ -189,22 +197,18 @@ void device_backward(const X& x, const E& e, const C* ct, const into_gradient<T>
       }
     };
     each_slot(prepare);
-    if (ct) {
-      st.set_output(slot_count, const_cast<C*>(ct));
-      st.plane[slot_count].how = access::input;
-    } else {
-      st.plane[slot_count] = nest_plane{nullptr, 1, access::uniform, {}};
-    }
+    seed(st, slot_count);
     index_t used = 0;
     if (st.flat) {
-      used = device_back_flat<C>(x, st, plan);
+      used = device_back_flat<Ct>(x, st, plan);
     } else {
       auto sweep_on = [&]<class Walk, class I>(const Walk& walk, index_t items, std::type_identity<I>) {
         using targets = type_list<device_detail::target_t<K, strided_plane<typename K::elem, R, I>>...>;
-        using ct_leaf = cotangent_leaf<strided_plane<const C, R, I>>;
+        using ct_leaf = typename cotangent<Ct>::template leaf<strided_plane<const C, R, I>>;
+        ct_leaf of_ct{};
+        if constexpr (read) of_ct.plane = device_detail::strided<const C, R, I>(st.plane[slot_count], st.loops.rank);
         using body = back_body<program_of<E>, active, Walk, ct_leaf, targets, typename K::template grid<R, I>...>;
-        used = device_detail::launch_sweep(x, body{walk, ct_leaf{device_detail::strided<const C, R, I>(st.plane[slot_count], st.loops.rank)},
-                                                   device_detail::make_targets(st, plan, targets{}), st.leaves(k, type_list<typename K::template grid<R, I>...>{})}, items);
+        used = device_detail::launch_sweep(x, body{walk, of_ct, device_detail::make_targets(st, plan, targets{}), st.leaves(k, type_list<typename K::template grid<R, I>...>{})}, items);
       };
       const bool tiled = st.template on_tiles<N>([&](const auto& walk) { sweep_on(walk, walk.items(), std::type_identity<std::uint32_t>{}); });
       if (!tiled) st.template on_grid<N>([&](const auto& walk, auto index) { sweep_on(walk, static_cast<index_t>(walk.items), index); });

@@ -89,11 +89,8 @@ struct back_body<Prog, Active, Walk, Ct, type_list<T...>, L...> {
       if constexpr (Walk::tiles && M > 1) {
         constexpr int slots = static_cast<int>(sizeof...(L));
         const auto tiles = load_tiles<M, slots + 1>(walk, leaves, p);
-        tile<C> seed;
         const tile_access of_seed(walk, slots);
-        if (ct.plane.ptr) seed = load_tile<M>(ct.plane, p, of_seed);
-        else
-          for (C& c : seed.row) c = ct.template load<M>(p);
+        const auto seed = leaf_tile<M>(ct, p, of_seed);
         bundle<tile<lanes_t<typename L::elem, M>>...> adjoints;
         TTENSOR_DEVICE_UNROLL for (int i = 0; i < M; ++i) {
           const auto a = S::template reverse<Active, C>(row_of_tiles<slots + 1>(walk, tiles, i), row_of_words(seed, i, of_seed));

@@ -2,7 +2,7 @@
 // device_plan.hpp also supplies
 //   x.log_block()     log2 of the threads of a block
 //   x.filling()       threads that keep the whole device busy
-//   x.fold<Red>(body) runs a fold_body: pieces combined in pairs, halves first, then the splits in turn the same way
+//   x.fold<Red>(body) runs a fold_body: pieces combined in pairs, halves first, then the splits in turn the same way; by fold_rows where shape.by_rows
 #pragma once
 #include "device_plan.hpp"
 
@@ -15,26 +15,30 @@ struct fold_shape {
   int log_pieces, log_places;  // a block has places * pieces threads
   int splits;
   int inside;  // neighbouring threads take neighbouring pieces (the innermost axis is reduced), else neighbouring places
+  int by_rows; // a thread has rows_at_once places, and ends with one of them
   TTENSOR_HD TTENSOR_INLINE int pieces() const { return 1 << log_pieces; }
   TTENSOR_HD TTENSOR_INLINE int places() const { return 1 << log_places; }
   TTENSOR_HD TTENSOR_INLINE int piece(int thread) const { return inside ? thread & (pieces() - 1) : thread >> log_places; }
   TTENSOR_HD TTENSOR_INLINE int place(int thread) const { return inside ? thread >> log_pieces : thread & (places() - 1); }
   TTENSOR_HD TTENSOR_INLINE int log_step() const { return inside ? 0 : log_places; }  // between the threads of neighbouring pieces of one place
 };
+inline constexpr int log_rows_at_once = 3, rows_at_once = 1 << log_rows_at_once;
 /// What a fold_body folds: the value of the statement, or the adjoint of one leaf from the cotangent of the statement.
 struct value_of {
+  static constexpr int slot = -1;
   struct empty {};
-  template <class C, int R, class I> using cotangent = empty;
+  template <class Ct, int R, class I> using leaf = empty;
 };
 template <int Slot> struct adjoint_of {
   static constexpr int slot = Slot;
-  template <class C, int R, class I> using cotangent = cotangent_leaf<strided_plane<const C, R, I>>;
+  template <class Ct, int R, class I> using leaf = typename cotangent<Ct>::template leaf<strided_plane<const typename cotangent<Ct>::elem, R, I>>;
 };
 /// out(kept place) (+)= fold over the reduced places. Accesses of N elements go along a reduced axis (Inside) or a kept one, which is the
 /// last of the leaves' 2 R axes; the other group of axes comes first.
 template <class What, class Prog, class Red, class A, int N, bool Inside, int R, class I, class Out, class Ct, class... L> struct fold_body {
   using index = I;
   using result = device_pack<A, Inside ? 1 : N>;
+  static constexpr bool has_rows = Inside && N > 1 && sizeof...(L) <= 3 && std::is_same_v<I, std::uint32_t>;
   fold_shape shape;
   grid_walk<Inside ? 1 : N, R, I> kept;
   grid_walk<Inside ? N : 1, R, I> reduced;
@@ -51,17 +55,33 @@ template <class What, class Prog, class Red, class A, int N, bool Inside, int R,
     auto acc = Red::template identity<device_pack<A, N>>();
     TTENSOR_DEVICE_UNROLL_4 for (I r = piece; r < reduced.items; r += pieces) {
       set<Inside ? R : 0>(p, reduced.locate(r));
-      acc = Red::combine(acc, value<N>(p));
+      acc = Red::combine(acc, value<N>(load<N>(p)));
     }
     if constexpr (std::is_same_v<decltype(acc), result>) return acc;
     else {
-      result all(acc.v[0]);
-      TTENSOR_DEVICE_UNROLL for (int j = 1; j < N; ++j) all = Red::combine(all, result(acc.v[j]));
+      result all = of_lanes(acc);
       for (I r = piece; r < tail; r += pieces) {
         p.at[2 * R - 1] = static_cast<I>(reduced.items * static_cast<I>(N) + r);
-        all = Red::combine(all, value<1>(p));
+        all = Red::combine(all, value<1>(load<1>(p)));
       }
       return all;
+    }
+  }
+  /// Is this the sum of the rows of a matrix, and does no array that it reads stay in place along them, but the one whose adjoint it is?
+  bool over_rows() const { return has_rows && kept.first == R - 1 && reduced.first == R - 1 && all_step(leaves, ct); }
+  /// The same of rows_at_once rows, every step-th, which are on their way together. Only where over_rows().
+  TTENSOR_HD TTENSOR_INLINE void fold_rows(result (&acc)[rows_at_once], I row, I step, I piece) const {
+    TTENSOR_DEVICE_UNROLL for (int j = 0; j < rows_at_once; ++j) acc[j] = Red::template identity<result>();
+    place<2 * R, I> p{};
+    for (I r = piece; r < reduced.items; r += static_cast<I>(shape.pieces())) {
+      p.at[2 * R - 1] = static_cast<I>(r * static_cast<I>(N));
+      decltype(load<N, true>(p)) words[rows_at_once];
+      TTENSOR_DEVICE_UNROLL for (int j = 0; j < rows_at_once; ++j) {
+        const I q = static_cast<I>(row + static_cast<I>(j) * step);
+        p.at[R - 1] = q < kept.items ? q : static_cast<I>(kept.items - 1);  // no branch between the loads
+        words[j] = load<N, true>(p);
+      }
+      TTENSOR_DEVICE_UNROLL for (int j = 0; j < rows_at_once; ++j) acc[j] = Red::combine(acc[j], of_lanes(value<N>(words[j])));
     }
   }
   TTENSOR_HD TTENSOR_INLINE void put(I q, const result& a) const {
@@ -76,15 +96,36 @@ template <class What, class Prog, class Red, class A, int N, bool Inside, int R,
   }
 
  private:
+  template <class... P, class C> static bool all_step(const bundle<P...>& leaves, const C& c) {
+    const auto steps = [](const auto& leaf) {
+      if constexpr (requires { leaf.plane; }) return leaf.plane.steps();
+      else return true;
+    };
+    return steps(c) && [&]<int... J>(std::integer_sequence<int, J...>) { return ((J == What::slot || steps(at<J>(leaves))) && ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>{});
+  }
+  TTENSOR_HD TTENSOR_INLINE static result of_lanes(const device_pack<A, N>& a) {
+    result all(a.v[0]);
+    TTENSOR_DEVICE_UNROLL for (int j = 1; j < N; ++j) all = Red::combine(all, result(a.v[j]));
+    return all;
+  }
   template <int First> TTENSOR_HD TTENSOR_INLINE static void set(place<2 * R, I>& p, const place<R, I>& from) {
     TTENSOR_DEVICE_UNROLL for (int d = 0; d < R; ++d) p.at[First + d] = from.at[d];
   }
-  template <int M> TTENSOR_HD TTENSOR_INLINE device_pack<A, M> value(const place<2 * R, I>& p) const {
+  template <class Leaves, class C> struct loaded {
+    Leaves leaves;
+    C ct;
+  };
+  template <int M, bool Steps = false> TTENSOR_HD TTENSOR_INLINE auto load(const place<2 * R, I>& p) const {
+    const auto in = load_leaves<M, Steps, What::slot>(leaves, p);
+    using In = std::remove_const_t<decltype(in)>;
+    if constexpr (std::is_same_v<What, value_of>) return loaded<In, Ct>{in, ct};
+    else return loaded<In, lanes_t<typename Ct::elem, M>>{in, ct.template load<M, Steps>(p)};
+  }
+  template <int M, class In> TTENSOR_HD TTENSOR_INLINE device_pack<A, M> value(const In& in) const {
     using S = device_sweep<Prog, M, L...>;
-    if constexpr (std::is_same_v<What, value_of>) return convert_value<device_pack<A, M>>(S::run(load_leaves<M>(leaves, p)));
+    if constexpr (std::is_same_v<What, value_of>) return convert_value<device_pack<A, M>>(S::run(in.leaves));
     else {
-      using C = lanes_t<typename Ct::elem, M>;
-      const auto a = S::template reverse<std::uint64_t(1) << What::slot, C>(load_leaves<M>(leaves, p), ct.template load<M>(p));
+      const auto a = S::template reverse<std::uint64_t(1) << What::slot, decltype(in.ct)>(in.leaves, in.ct);
       return convert_value<device_pack<A, M>>(at<device_detail::load_number<S, What::slot>>(a));
     }
   }
@@ -120,8 +161,9 @@ inline fold_axes order_for_fold(nest& s) {
 }
 /// `filling`: threads that keep the device busy. Deterministic: nothing but the numbers given decides. A thread that has fewer than four accesses costs more than it
 /// reads, and so does a second turn of blocks (measured: docs/design/0002-gpu-seam.md).
-inline fold_shape shape_of_fold(index_t kept, index_t reduced, bool inside, int log_block, index_t filling) {
+inline fold_shape shape_of_fold(index_t kept, index_t reduced, bool inside, bool over_rows, int log_block, index_t filling) {
   constexpr index_t accesses = 4;
+  if (over_rows && log_block >= 5 && reduced > 4 && reduced <= 48 && kept >= filling) return {log_rows_at_once, log_block - log_rows_at_once, 1, 1, 1};
   int log = 0;
   auto pieces = [&] { return index_t(1) << log; };
   if (inside) {
@@ -132,13 +174,13 @@ inline fold_shape shape_of_fold(index_t kept, index_t reduced, bool inside, int 
     while (log > 0 && pieces() > reduced) --log;
   }
   const index_t threads = kept * pieces(), most = reduced / (pieces() * accesses), wanted = filling / (threads > 0 ? threads : 1), splits = wanted < most ? wanted : most;
-  return {log, log_block - log, static_cast<int>(splits > 1 ? splits : 1), inside ? 1 : 0};
+  return {log, log_block - log, static_cast<int>(splits > 1 ? splits : 1), inside ? 1 : 0, 0};
 }
 }  // namespace device_detail
 
-/// Folds a statement whose plane 0 is the output, of stride 0 along the reduced axes, and whose plane 1, where it has one, is a cotangent of elements C.
+/// Folds a statement whose plane 0 is the output, of stride 0 along the reduced axes, and whose plane 1, where it has one, is a cotangent.
 /// False, and nothing done: `ByWords` was asked for, and no words fit or 32-bit indices do not. x null: only says whether.
-template <class What, bool ByWords, class T, class C, class A, class X, class E, int Outs> bool device_fold(const X* x, bool add, device_statement<E, Outs>& st) {
+template <class What, bool ByWords, class T, class Ct, class A, class X, class E, int Outs> bool device_fold(const X* x, bool add, device_statement<E, Outs>& st) {
   constexpr int R = device_statement<E, Outs>::R;
   static_assert(2 * R <= max_rank, "ttensor: at most 6 axes in a device reduction");
   const auto axes = device_detail::order_for_fold(st.loops);
@@ -147,7 +189,7 @@ template <class What, bool ByWords, class T, class C, class A, class X, class E,
   for (int d = 0; d < rank; ++d) extent[axes.inside ? d : (d + axes.kept) % rank] = st.loops.extent[d];
   bool done = true;
   st.each_leaf_type([&]<class... K>(type_list<K...>) {
-    constexpr int N = device_lanes<std::conditional_t<(Outs > 1), C, char>, typename K::elem...>();
+    constexpr int N = device_lanes<typename cotangent<Ct>::elem, typename K::elem...>();
     auto go = [&]<int M, bool Inside, class I>(width<M>, std::bool_constant<Inside>, std::type_identity<I>) {
       if (!x) return;
       auto group = [&](index_t* to, const nest_plane& p, bool of_kept) {  // strides of the kept or the reduced axes, as the last of R
@@ -162,10 +204,10 @@ template <class What, bool ByWords, class T, class C, class A, class X, class E,
       nest_plane to = st.plane[0];
       group(to.stride, st.plane[0], true);
       using out_plane = strided_plane<T, R, I>;
-      using ct_leaf = typename What::template cotangent<C, 2 * R, I>;
+      using ct_leaf = typename What::template leaf<Ct, 2 * R, I>;
       using body = fold_body<What, program_of<E>, sum_op, A, M, Inside, R, I, out_plane, ct_leaf, typename K::template grid<2 * R, I>...>;
       ct_leaf ct{};
-      if constexpr (Outs > 1) ct.plane = device_detail::strided<const C, 2 * R, I>(both(st.plane[1]), 2 * R);
+      if constexpr (cotangent<Ct>::read) ct.plane = device_detail::strided<const typename ct_leaf::elem, 2 * R, I>(both(st.plane[1]), 2 * R);
       body f{{}, {}, {}, 0, add ? 1 : 0, device_detail::strided<T, R, I>(to, R), ct, [&]<int... J>(std::integer_sequence<int, J...>) {
                return bundle<typename K::template grid<2 * R, I>...>{{{device_detail::make_leaf<K, typename K::template grid<2 * R, I>>(both(st.plane[Outs + J]), 2 * R)}...}};
              }(std::make_integer_sequence<int, static_cast<int>(sizeof...(K))>{})};
@@ -173,7 +215,7 @@ template <class What, bool ByWords, class T, class C, class A, class X, class E,
       f.reduced = device_detail::make_walk<Inside ? M : 1, R, I>(extent + axes.kept, reduced);
       if (Inside && rank == 1) f.tail = static_cast<I>(extent[0] % M);
       if (f.kept.items == 0) return;
-      f.shape = device_detail::shape_of_fold(static_cast<index_t>(f.kept.items), static_cast<index_t>(f.reduced.items), axes.inside, x->log_block(), x->filling());
+      f.shape = device_detail::shape_of_fold(static_cast<index_t>(f.kept.items), static_cast<index_t>(f.reduced.items), axes.inside, f.over_rows(), x->log_block(), x->filling());
       x->template fold<sum_op>(f);
     };
     using narrow = std::type_identity<std::uint32_t>;
@@ -196,7 +238,7 @@ template <class What, bool ByWords, class T, class C, class A, class X, class E,
 template <class X, class T, class E> void device_sum_into(const X& x, T* out, const index_t* out_stride, bool add, const E& e) {
   device_statement<E, 1> st(e);
   st.set_output(0, out, out_stride);
-  device_fold<value_of, false, T, void, device_sum_t<scalar_t<E>>>(&x, add, st);
+  device_fold<value_of, false, T, ones<char>, device_sum_t<scalar_t<E>>>(&x, add, st);
 }
 
 /// The sum of all elements of e.

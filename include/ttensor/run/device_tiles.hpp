@@ -96,18 +96,18 @@ template <class V, class P, int R, class I> TTENSOR_HD TTENSOR_INLINE void store
     }
   }
 }
+template <int N, class L, class At> TTENSOR_HD TTENSOR_INLINE auto leaf_tile(const L& leaf, const At& p, tile_access how) {
+  if constexpr (requires { leaf.plane; }) return load_tile<N>(leaf.plane, p, how);
+  else {
+    tile<lanes_t<typename L::elem, N>> t;
+    TTENSOR_LANES(i) t.row[i] = leaf.template load<N>(p);
+    return t;
+  }
+}
 /// The tiles of all leaves; their first plane is number First of the walk's.
 template <int N, int First, class Walk, class... L, class At> TTENSOR_HD TTENSOR_INLINE auto load_tiles(const Walk& walk, const bundle<L...>& leaves, const At& p) {
-  auto one = [&]<class Leaf>(const Leaf& l, int plane) {
-    if constexpr (requires { l.plane; }) return load_tile<N>(l.plane, p, tile_access(walk, plane));
-    else {
-      tile<lanes_t<typename Leaf::elem, N>> t;
-      TTENSOR_LANES(i) t.row[i] = l.template load<N>(p);
-      return t;
-    }
-  };
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return bundle<tile<lanes_t<typename L::elem, N>>...>{{{one(at<I>(leaves), First + I)}...}};
+    return bundle<tile<lanes_t<typename L::elem, N>>...>{{{leaf_tile<N>(at<I>(leaves), p, tile_access(walk, First + I))}...}};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
 }
 template <int First, class Walk, class... V> TTENSOR_HD TTENSOR_INLINE auto row_of_tiles(const Walk& walk, const bundle<tile<V>...>& tiles, int i) {

@@ -100,9 +100,10 @@ template <class E, int R, class I> struct strided_plane {
   }
   TTENSOR_HD TTENSOR_INLINE bool steps() const { return stride[R - 1] != 0; }
 };
-template <int M, class P, class At> TTENSOR_HD TTENSOR_INLINE auto load_plane(const P& p, const At& at) {
+/// Steps: it is known that the plane does.
+template <int M, bool Steps = false, class P, class At> TTENSOR_HD TTENSOR_INLINE auto load_plane(const P& p, const At& at) {
   using V = lanes_t<std::remove_const_t<typename P::elem>, M>;
-  if constexpr (M > 1)
+  if constexpr (M > 1 && !Steps)
     if (!p.steps()) return V(simd::lane_cast<typename V::value_type>(*p.where(at)));
   return load_word<V>(static_cast<const typename P::elem*>(p.where(at)));
 }
@@ -110,26 +111,35 @@ template <int M, class P, class At> TTENSOR_HD TTENSOR_INLINE auto load_plane(co
 template <class P> struct plane_leaf {
   using elem = std::remove_const_t<typename P::elem>;
   P plane;
-  template <int M, class At> TTENSOR_HD TTENSOR_INLINE lanes_t<elem, M> load(const At& at) const { return load_plane<M>(plane, at); }
+  template <int M, bool Steps = false, class At> TTENSOR_HD TTENSOR_INLINE lanes_t<elem, M> load(const At& at) const { return load_plane<M, Steps>(plane, at); }
 };
 template <class E> struct number_leaf {
   using elem = E;
   compute_t<E> value;
-  template <int M, class At> TTENSOR_HD TTENSOR_INLINE lanes_t<elem, M> load(const At&) const { return lanes_t<E, M>(value); }
+  template <int M, bool = false, class At> TTENSOR_HD TTENSOR_INLINE lanes_t<elem, M> load(const At&) const { return lanes_t<E, M>(value); }
 };
-/// A cotangent; null: ones.
-template <class P> struct cotangent_leaf {
-  using elem = std::remove_const_t<typename P::elem>;
-  P plane;
-  template <int M, class At> TTENSOR_HD TTENSOR_INLINE lanes_t<elem, M> load(const At& at) const {
-    return plane.ptr ? load_plane<M>(plane, at) : lanes_t<elem, M>(compute_t<elem>(1));
-  }
+/// In place of a pointer to a cotangent: that of a sum, known while compiling. What is multiplied by it, or asks whether it is 0, costs nothing.
+template <class E> struct ones {
+  using elem = E;
+  template <int M, bool = false, class At> TTENSOR_HD TTENSOR_INLINE lanes_t<elem, M> load(const At&) const { return lanes_t<elem, M>(compute_t<elem>(1)); }
+};
+template <class Ct> struct cotangent;
+template <class E> struct cotangent<E*> {
+  static constexpr bool read = true;
+  using elem = std::remove_const_t<E>;
+  template <class P> using leaf = plane_leaf<P>;
+};
+template <class E> struct cotangent<ones<E>> {
+  static constexpr bool read = false;
+  using elem = E;
+  template <class P> using leaf = ones<E>;
 };
 
 template <class Prog, int M, class... L> using device_sweep = device_detail::sweep_of<Prog, lanes_t<typename L::elem, M>...>;
-template <int M, class... L, class At> TTENSOR_HD TTENSOR_INLINE auto load_leaves(const bundle<L...>& leaves, const At& p) {
+/// Steps: all planes do, or all but that of leaf Except.
+template <int M, bool Steps = false, int Except = -1, class... L, class At> TTENSOR_HD TTENSOR_INLINE auto load_leaves(const bundle<L...>& leaves, const At& p) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return row_of<lanes_t<typename L::elem, M>...>{{{at<I>(leaves).template load<M>(p)}...}};
+    return row_of<lanes_t<typename L::elem, M>...>{{{at<I>(leaves).template load<M, Steps && I != Except>(p)}...}};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(L))>{});
 }
 

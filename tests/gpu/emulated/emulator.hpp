@@ -289,13 +289,15 @@ inline void sync_warp() {
   const unsigned warp = running->current / warp_size;
   running->pass(running->warp_barrier[warp], running->alive_in_warp[warp]);
 }
-template <class T> T shuffle_down(T value, unsigned delta) {
+inline unsigned lane() { return running->current % warp_size; }
+/// The value of thread `from` of the warp, after all have shown theirs; its own where there is no such thread.
+template <class T> T shuffle(T value, unsigned from) {
   static_assert(sizeof(T) <= 8);
   const unsigned me = running->current;
   const unsigned turn = running->of(me).shuffles++ % 2;
   std::memcpy(running->of(me).shown[turn].data(), &value, sizeof value);
   sync_warp();
-  if (me % warp_size + delta < warp_size) std::memcpy(&value, running->of(me + delta).shown[turn].data(), sizeof value);
+  if (from < warp_size) std::memcpy(&value, running->of(me - me % warp_size + from).shown[turn].data(), sizeof value);
   return value;
 }
 

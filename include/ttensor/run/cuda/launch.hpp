@@ -26,6 +26,11 @@ struct on_stream {
   template <class F> void spread(const F& f, index_t n) const { go(f, n, n); }
   template <class Red, class F> void fold(const F& f) const {
     const index_t items = static_cast<index_t>(f.kept.items), groups = (items + f.shape.places() - 1) >> f.shape.log_places, splits = f.shape.splits;
+    if constexpr (F::has_rows)
+      if (f.shape.by_rows) {
+        gpu::fold_rows<Red><<<static_cast<unsigned>(blocks(items)), block_threads, 0, stream>>>(f);
+        return check(cudaGetLastError(), "launch of sums of rows");
+      }
     const auto partial = scratch<typename F::result>(splits > 1 ? splits * items : 0);
     const auto tickets = scratch<unsigned>(splits > 1 ? groups : 0);
     if (splits > 1) zero(tickets.get(), static_cast<std::size_t>(groups) * sizeof(unsigned));
@@ -85,7 +90,7 @@ template <class E, class C, int R, class... T> void backward(const E& e, const d
 template <class E, class... T> void backward(const E& e, const run::into_gradient<T>&... g) {
   device::require();
   const auto expr = as_expression(e);
-  run::device_backward(gpu::on_stream{}, expr, static_cast<const elem_t<scalar_t<decltype(expr)>>*>(nullptr), g...);
+  run::device_backward(gpu::on_stream{}, expr, run::ones<elem_t<scalar_t<decltype(expr)>>>{}, g...);
 }
 
 /// Sum of all elements, in one kernel.

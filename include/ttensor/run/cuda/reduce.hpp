@@ -67,5 +67,26 @@ template <class Red, class F> __global__ void __launch_bounds__(block_threads)
   a = fold_block<Red>(a, room, s);
   if (mine && piece == 0) f.put(q, a);
 }
+/// The sums of short rows: a thread has a word of every eighth row of its warp's, so that the warp reads 512 bytes in one place, and eight of them together; then
+/// every thread passes on what it has of the rows that are not its own.
+template <class Red, class F> __global__ void __launch_bounds__(block_threads) fold_rows(const __grid_constant__ F f) {
+  using I = typename F::index;
+  constexpr int rows = run::rows_at_once, groups = 32 / rows;
+  const int lane = static_cast<int>(threadIdx.x) % 32, piece = lane % rows, group = lane / rows;
+  const I first = static_cast<I>(blockIdx.x * static_cast<unsigned>(block_threads) + threadIdx.x - static_cast<unsigned>(lane));
+  using V = typename F::result;
+  V acc[rows];
+  f.fold_rows(acc, static_cast<I>(first + static_cast<I>(group)), static_cast<I>(groups), static_cast<I>(piece));
+#pragma unroll
+  for (int d = rows / 2; d > 0; d /= 2)
+#pragma unroll
+    for (int j = 0; j < d; ++j) {
+      const bool upper = (piece & d) != 0;
+      const auto low = acc[j].v[0], high = acc[j + d].v[0];
+      acc[j] = Red::combine(V(upper ? high : low), V(__shfl_xor_sync(0xffffffffu, upper ? low : high, d)));
+    }
+  const I q = static_cast<I>(first + static_cast<I>(piece * groups + group));
+  if (q < f.kept.items) f.put(q, acc[0]);
+}
 }  // namespace gpu
 TTENSOR_END
