@@ -134,7 +134,7 @@ template <class A, class B> struct join {
                         either = is_differentiable_v<elem_t<A>> || is_differentiable_v<elem_t<B>>;
   static_assert(!numbers || is_suffix<deep, flat>(),
                 "ttensor: values of two different transform levels meet here, and the types do not show which is inside. A function "
-                "captures an outer variable that its transform could not see: pass closing_over(x...) to the inner transform [TT-L01]");
+                "captures an outer variable that its transform could not see: pass closing_over(x...) to the inner transform; or two duals made by hand have different numbers of tangents [TT-L01]");
   // What is stored without derivatives (masks, indices) and notes nothing has batched kinds only. The batch levels that it has more than the
   // number beside it count as newer than all kinds of that number: where its vmap did not see that variable.
   using number = std::conditional_t<is_differentiable_v<elem_t<A>>, A, B>;
