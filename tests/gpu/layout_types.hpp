@@ -14,6 +14,7 @@ using map_grid = run::map_body<program_t, run::grid_walk<4, 3, std::uint32_t>, r
 using back = run::back_body<program_t, 1, run::linear_walk<4>, run::plane_leaf<run::flat_plane<const float>>,
                             type_list<run::plane_target<run::flat_plane<float>>, run::no_target, run::sum_target<float>, run::no_target>,
                             flat<float>, run::number_leaf<float>, flat<float>, run::number_leaf<double>>;
+using back_of_sum = run::back_body<program_t, 1, run::linear_walk<4>, run::ones<float>, type_list<run::plane_target<run::flat_plane<float>>, run::no_target>, flat<float>, run::number_leaf<float>>;
 using back_grid = run::back_body<program_t, 1, run::grid_walk<1, 2, index_t>, run::plane_leaf<run::strided_plane<const double, 2, index_t>>,
                                  type_list<run::plane_target<run::strided_plane<double, 2, index_t>>, run::no_target>, grid<double, 2, index_t>, run::number_leaf<double>>;
 using fold = run::fold_body<run::value_of, program_t, sum_op, double, 4, true, 1, index_t, run::strided_plane<float, 1, index_t>, run::value_of::empty, grid<float, 2, index_t>, run::number_leaf<double>>;
@@ -24,7 +25,8 @@ using map_tiles = run::map_body<program_t, run::tile_walk<4, 3, std::uint32_t>, 
 
 #define TTENSOR_LAYOUT_TYPES(X)                                                                                              \
   X(0, layout_types::map_linear) X(1, layout_types::map_mixed) X(2, layout_types::map_grid) X(3, layout_types::back)         \
-  X(4, layout_types::back_grid) X(5, layout_types::fold) X(6, layout_types::fold_axes) X(7, layout_types::map_tiles)
+  X(4, layout_types::back_grid) X(5, layout_types::fold) X(6, layout_types::fold_axes) X(7, layout_types::map_tiles)         \
+  X(8, layout_types::back_of_sum)
 
 namespace layout_types {
 struct empty {};

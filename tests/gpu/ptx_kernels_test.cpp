@@ -30,6 +30,11 @@ TEST_CASE("sin and cos and the derivatives of both reduce an angle once: the ele
   CHECK(waves.count(R"((add|sub)[^;]*0dC338000000000000)") == 2 + 1);
   CHECK(waves.count(R"(mov\.f64[^;]*0dBFC5555555555548)") == 1 + 1);  // a constant of the polynomials is loaded once for all elements of a word
 }
+TEST_CASE("double: exp takes both elements of a word together, and what is asked for 0 is asked by its bits") {
+  const ptx back = ptx(PTX_FILE).kernels({"back_body", "linear_walkILi2", "sqrt_op"});
+  CHECK(back.count(R"(mov\.f64[^;]*0d3E5AD7EFD17A0DDA)") == 1 + 1);  // the first coefficient: of a word, and of the rest
+  CHECK(back.count(R"(setp\.[a-z]+\.f64[^;]*0d0000000000000000)") == 0);
+}
 TEST_CASE("tiles: a plane has one set of loads for words that lie either way, so that all are on their way together") {
   const ptx tiles = ptx(PTX_FILE).kernels({"map_body", "tile_walk"});
   CHECK(is_fused(tiles, 2 * 4, 2 * 4));

@@ -12,12 +12,12 @@ namespace detail {
 
 TTENSOR_HD TTENSOR_INLINE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 TTENSOR_HD TTENSOR_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-template <class T> using signed_bits = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+template <class T> using unsigned_bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 /// The first 32 bits of |x|, which rise with |x|; those of infinities and NaN are the highest.
-template <class T> TTENSOR_HD TTENSOR_INLINE int magnitude(T x) { return static_cast<int>(__builtin_bit_cast(signed_bits<T>, x) >> (8 * sizeof(T) - 32)) & 0x7fffffff; }
+template <class T> TTENSOR_HD TTENSOR_INLINE int magnitude(T x) { return static_cast<int>(__builtin_bit_cast(unsigned_bits<T>, x) >> (8 * sizeof(T) - 32) & 0x7fffffffu); }
 /// -x where the lowest bit of `odd` is set.
-template <class T> TTENSOR_HD TTENSOR_INLINE T negated_where(int odd, T x) {
-  return __builtin_bit_cast(T, __builtin_bit_cast(signed_bits<T>, x) ^ (static_cast<signed_bits<T>>(odd) << (8 * sizeof(T) - 1)));
+template <class T> TTENSOR_HD TTENSOR_INLINE T negated_where(unsigned odd, T x) {
+  return __builtin_bit_cast(T, __builtin_bit_cast(unsigned_bits<T>, x) ^ (static_cast<unsigned_bits<T>>(odd) << (8 * sizeof(T) - 1)));
 }
 
 template <class T> TTENSOR_HD TTENSOR_INLINE bool is_ordinary_angle(T x) { return magnitude(x) < (sizeof(T) == 8 ? 0x40f86a00 : 0x47c35000); }  // |x| < 1e5
@@ -39,24 +39,31 @@ template <class T> TTENSOR_HD TTENSOR_INLINE void sin_and_cos_ordinary(T x, T& s
     p = fused(fused(-0x1.99406p-13f, z, 0x1.11073p-7f), z, -0x1.555546p-3f);
     q = fused(fused(0x1.99e86cp-16f, z, -0x1.6c0c28p-10f), z, 0x1.55554ap-5f);
   }
-  const int n = static_cast<int>(__builtin_bit_cast(signed_bits<T>, shifted));
+  const unsigned n = static_cast<unsigned>(__builtin_bit_cast(unsigned_bits<T>, shifted));
   const T z = r * r, sine = fused(fused(p, z, T(0)), r, r), cosine = fused(fused(q, z, T(-0.5)), z, T(1));  // + 0: or sin(-0) were 0
   s = negated_where(n >> 1, n & 1 ? cosine : sine);
   c = negated_where((n + 1) >> 1, n & 1 ? sine : cosine);
 }
 
 TTENSOR_HD TTENSOR_INLINE bool is_ordinary_exponent(double x) { return magnitude(x) < 0x40862000; }  // |x| < 708: no subnormal result
-/// x = n ln 2 + r, exp(r) = 1 + r + r^2 P(r) with the P of math_exp.hpp.
+/// ln 2 in two parts, and the coefficients of P in exp(r) = 1 + r + r^2 P(r), |r| <= ln(2)/2, by tests/num/fit_math.py.
+struct exp_of_double {
+  static constexpr double log2e = 0x1.71547652b82fep+0, ln2_hi = 0x1.62e42fefa39efp-1, ln2_lo = 0x1.abc9e3b39803fp-56;
+  static constexpr double p0 = 0x1.000000000000ap-1, p1 = 0x1.55555555554f9p-3, p2 = 0x1.55555555507f1p-5, p3 = 0x1.1111111127e8ap-7, p4 = 0x1.6c16c1844aff9p-10,
+                          p5 = 0x1.a01a0129b26b4p-13, p6 = 0x1.a01999adcf23cp-16, p7 = 0x1.71df263029b28p-19, p8 = 0x1.28adce707e882p-22, p9 = 0x1.ad7efd17a0ddap-26;
+};
+/// x = n ln 2 + r.
 TTENSOR_HD TTENSOR_INLINE double exp_ordinary(double x) {
-  const double shifted = fused(x, 0x1.71547652b82fep+0, 0x1.8p52), n = shifted - 0x1.8p52;
-  const double r = fused(n, -0x1.abc9e3b39803fp-56, fused(n, -0x1.62e42fefa39efp-1, x));
-  double p = fused(0x1.ad7efd17a0ddap-26, r, 0x1.28adce707e882p-22);
-  p = fused(fused(p, r, 0x1.71df263029b28p-19), r, 0x1.a01999adcf23cp-16);
-  p = fused(fused(p, r, 0x1.a01a0129b26b4p-13), r, 0x1.6c16c1844aff9p-10);
-  p = fused(fused(p, r, 0x1.1111111127e8ap-7), r, 0x1.55555555507f1p-5);
-  p = fused(fused(p, r, 0x1.55555555554f9p-3), r, 0x1.000000000000ap-1);
+  using C = exp_of_double;
+  const double shifted = fused(x, C::log2e, 0x1.8p52), n = shifted - 0x1.8p52;
+  const double r = fused(n, -C::ln2_lo, fused(n, -C::ln2_hi, x));
+  double p = fused(C::p9, r, C::p8);
+  p = fused(fused(p, r, C::p7), r, C::p6);
+  p = fused(fused(p, r, C::p5), r, C::p4);
+  p = fused(fused(p, r, C::p3), r, C::p2);
+  p = fused(fused(p, r, C::p1), r, C::p0);
   p = fused(fused(p, r, 1.0), r, 1.0);
-  return __builtin_bit_cast(double, __builtin_bit_cast(std::int64_t, p) + (__builtin_bit_cast(std::int64_t, shifted) << 52));
+  return __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, p) + (__builtin_bit_cast(std::uint64_t, shifted) << 52));
 }
 
 #if TTENSOR_DEVICE_PASS

@@ -1,6 +1,6 @@
 // exp, tanh, sigmoid.
 //
-// exp(x) = 2^n exp(r) with n = round(x / ln 2), |r| <= ln(2)/2, and exp(r) = 1 + r + r^2 P(r), P by tests/num/fit_math.py.
+// exp(x) = 2^n exp(r) with n = round(x / ln 2), |r| <= ln(2)/2, and exp(r) = 1 + r + r^2 P(r), P by tests/num/fit_math.py (of doubles in device_math.hpp).
 // tanh(x) = E / (E + 2) with E = expm1(2|x|) = 2^n (exp(r) - 1) + (2^n - 1), which keeps full relative accuracy near 0.
 /// Domain    all; exp overflows to inf above 709.78 (float 88.72) and underflows gradually to 0 below -745.13 (-103.97); NaN stays NaN
 /// Accuracy  max ulp, float / double: exp 1.1 / 1.1, tanh 2.6 / 2.7, sigmoid 2.4 / 2.3, on every instruction set; measured by tests/ops/accuracy_test.cpp
@@ -14,9 +14,9 @@ namespace detail {
 
 template <class T> struct exp_constants;
 template <> struct exp_constants<double> {
-  static constexpr double log2e = 0x1.71547652b82fep+0;
+  static constexpr double log2e = exp_of_double::log2e;
 #if TTENSOR_HAS_FMA
-  static constexpr double ln2_hi = 0x1.62e42fefa39efp-1, ln2_lo = 0x1.abc9e3b39803fp-56;
+  static constexpr double ln2_hi = exp_of_double::ln2_hi, ln2_lo = exp_of_double::ln2_lo;
 #else
   static constexpr double ln2_hi = 0x1.62e42fefa3000p-1, ln2_lo = 0x1.3de6af278ece6p-42;
 #endif
@@ -47,11 +47,9 @@ TTENSOR_INLINE V expm1_reduced(V r) {
   const V r2 = r * r;
   if constexpr (sizeof(lane_t<V>) == 8) {
     const V r4 = r2 * r2;
-    const V p01 = fma(V(0x1.55555555554f9p-3), r, V(0x1.000000000000ap-1));
-    const V p23 = fma(V(0x1.1111111127e8ap-7), r, V(0x1.55555555507f1p-5));
-    const V p45 = fma(V(0x1.a01a0129b26b4p-13), r, V(0x1.6c16c1844aff9p-10));
-    const V p67 = fma(V(0x1.71df263029b28p-19), r, V(0x1.a01999adcf23cp-16));
-    const V p89 = fma(V(0x1.ad7efd17a0ddap-26), r, V(0x1.28adce707e882p-22));
+    using C = exp_of_double;
+    const V p01 = fma(V(C::p1), r, V(C::p0)), p23 = fma(V(C::p3), r, V(C::p2)), p45 = fma(V(C::p5), r, V(C::p4));
+    const V p67 = fma(V(C::p7), r, V(C::p6)), p89 = fma(V(C::p9), r, V(C::p8));
     const V low = fma(p23, r2, p01);
     const V high = fma(p89, r4, fma(p67, r2, p45));
     return fma(fma(high, r4, low), r2, r);

@@ -15,14 +15,14 @@ struct fold_shape {
   int log_pieces, log_places;  // a block has places * pieces threads
   int splits;
   int inside;  // neighbouring threads take neighbouring pieces (the innermost axis is reduced), else neighbouring places
-  int by_rows; // a thread has rows_at_once places, and ends with one of them
+  int by_rows; // as fold_rows does it: a block has a place for each of its threads
   TTENSOR_HD TTENSOR_INLINE int pieces() const { return 1 << log_pieces; }
   TTENSOR_HD TTENSOR_INLINE int places() const { return 1 << log_places; }
   TTENSOR_HD TTENSOR_INLINE int piece(int thread) const { return inside ? thread & (pieces() - 1) : thread >> log_places; }
   TTENSOR_HD TTENSOR_INLINE int place(int thread) const { return inside ? thread >> log_pieces : thread & (places() - 1); }
   TTENSOR_HD TTENSOR_INLINE int log_step() const { return inside ? 0 : log_places; }  // between the threads of neighbouring pieces of one place
 };
-inline constexpr int log_rows_at_once = 3, rows_at_once = 1 << log_rows_at_once;
+inline constexpr int log_rows_at_once = 3, rows_at_once = 1 << log_rows_at_once;  // and as many pieces, one for each thread of eight
 /// What a fold_body folds: the value of the statement, or the adjoint of one leaf from the cotangent of the statement.
 struct value_of {
   static constexpr int slot = -1;
@@ -38,7 +38,8 @@ template <int Slot> struct adjoint_of {
 template <class What, class Prog, class Red, class A, int N, bool Inside, int R, class I, class Out, class Ct, class... L> struct fold_body {
   using index = I;
   using result = device_pack<A, Inside ? 1 : N>;
-  static constexpr bool has_rows = Inside && N > 1 && sizeof...(L) <= 3 && std::is_same_v<I, std::uint32_t>;
+  // Words of eight or sixteen lanes, or of more arrays, want so many registers for eight rows that few threads run: half the speed.
+  static constexpr bool has_rows = Inside && N > 1 && N <= 4 && (0 + ... + (std::is_same_v<L, number_leaf<typename L::elem>> ? 0 : 1)) <= 3 && std::is_same_v<I, std::uint32_t>;
   fold_shape shape;
   grid_walk<Inside ? 1 : N, R, I> kept;
   grid_walk<Inside ? N : 1, R, I> reduced;
@@ -68,8 +69,8 @@ template <class What, class Prog, class Red, class A, int N, bool Inside, int R,
     }
   }
   /// Is this the sum of the rows of a matrix, and does no array that it reads stay in place along them, but the one whose adjoint it is?
-  bool over_rows() const { return has_rows && kept.first == R - 1 && reduced.first == R - 1 && all_step(leaves, ct); }
-  /// The same of rows_at_once rows, every step-th, which are on their way together. Only where over_rows().
+  bool over_rows() const { return has_rows && kept.first == R - 1 && reduced.first == R - 1 && all_step(leaves); }
+  /// The same of rows_at_once rows, every step-th; no load waits for the use of another. Only where over_rows().
   TTENSOR_HD TTENSOR_INLINE void fold_rows(result (&acc)[rows_at_once], I row, I step, I piece) const {
     TTENSOR_DEVICE_UNROLL for (int j = 0; j < rows_at_once; ++j) acc[j] = Red::template identity<result>();
     place<2 * R, I> p{};
@@ -96,12 +97,12 @@ template <class What, class Prog, class Red, class A, int N, bool Inside, int R,
   }
 
  private:
-  template <class... P, class C> static bool all_step(const bundle<P...>& leaves, const C& c) {
+  template <class... P> static bool all_step(const bundle<P...>& leaves) {  // a cotangent steps along every axis
     const auto steps = [](const auto& leaf) {
       if constexpr (requires { leaf.plane; }) return leaf.plane.steps();
       else return true;
     };
-    return steps(c) && [&]<int... J>(std::integer_sequence<int, J...>) { return ((J == What::slot || steps(at<J>(leaves))) && ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>{});
+    return [&]<int... J>(std::integer_sequence<int, J...>) { return ((J == What::slot || steps(at<J>(leaves))) && ...); }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>{});
   }
   TTENSOR_HD TTENSOR_INLINE static result of_lanes(const device_pack<A, N>& a) {
     result all(a.v[0]);
@@ -163,7 +164,7 @@ inline fold_axes order_for_fold(nest& s) {
 /// reads, and so does a second turn of blocks (measured: docs/design/0002-gpu-seam.md).
 inline fold_shape shape_of_fold(index_t kept, index_t reduced, bool inside, bool over_rows, int log_block, index_t filling) {
   constexpr index_t accesses = 4;
-  if (over_rows && log_block >= 5 && reduced > 4 && reduced <= 48 && kept >= filling) return {log_rows_at_once, log_block - log_rows_at_once, 1, 1, 1};
+  if (over_rows && log_block >= 5 && reduced >= rows_at_once && reduced <= 4 * rows_at_once && kept >= filling) return {log_rows_at_once, log_block - log_rows_at_once, 1, 1, 1};
   int log = 0;
   auto pieces = [&] { return index_t(1) << log; };
   if (inside) {
@@ -238,7 +239,7 @@ template <class What, bool ByWords, class T, class Ct, class A, class X, class E
 template <class X, class T, class E> void device_sum_into(const X& x, T* out, const index_t* out_stride, bool add, const E& e) {
   device_statement<E, 1> st(e);
   st.set_output(0, out, out_stride);
-  device_fold<value_of, false, T, ones<char>, device_sum_t<scalar_t<E>>>(&x, add, st);
+  device_fold<value_of, false, T, void, device_sum_t<scalar_t<E>>>(&x, add, st);
 }
 
 /// The sum of all elements of e.

@@ -129,6 +129,10 @@ template <class E> struct cotangent<E*> {
   using elem = std::remove_const_t<E>;
   template <class P> using leaf = plane_leaf<P>;
 };
+template <> struct cotangent<void> {  // of a value: none
+  static constexpr bool read = false;
+  using elem = char;
+};
 template <class E> struct cotangent<ones<E>> {
   static constexpr bool read = false;
   using elem = E;

@@ -12,7 +12,7 @@
 // ---- in kernels ------------------------------------------------------------------------------------------------------------
 template <class T> concept cuda_shuffled = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 template <cuda_shuffled T> T __shfl_down_sync(unsigned, T value, unsigned delta) { return cuda_emulator::shuffle(value, cuda_emulator::lane() + delta); }
-template <cuda_shuffled T> T __shfl_xor_sync(unsigned, T value, int mask) { return cuda_emulator::shuffle(value, cuda_emulator::lane() ^ static_cast<unsigned>(mask)); }
+template <cuda_shuffled T> T __shfl_xor_sync(unsigned, T value, int mask) { return ++cuda_emulator::the_device().exchanges, cuda_emulator::shuffle(value, cuda_emulator::lane() ^ static_cast<unsigned>(mask)); }
 template <cuda_shuffled T> T __ldcg(const T* p) { return *p; }
 inline void __syncthreads() { cuda_emulator::sync_threads(); }
 inline void __threadfence() {}

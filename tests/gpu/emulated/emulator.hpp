@@ -115,6 +115,7 @@ struct device {
   stream default_stream;
   std::vector<stream*> streams;
   std::mt19937 random{1};  // a test may seed it
+  long exchanges = 0;      // calls of __shfl_xor_sync, by threads
   std::vector<std::unique_ptr<fiber>> fibers;
 
   device() {

@@ -217,6 +217,19 @@ TEST_CASE("why a device is not usable is told as it is") {
   CHECK(why([] { emulated.attribute_error = cudaErrorUnknown; }) == "cudaErrorUnknown: unknown error");
 }
 
+TEST_CASE("the sums of many short rows have a kernel of their own") {
+  const index_t rows = gpu::on_stream::filling();
+  device_array<float, 1> x(rows * 36), s;
+  x.copy_from(floats(static_cast<std::size_t>(rows * 36), 1).data());
+  for (const index_t cols : {32, 36, 28}) {
+    const device_leaf<float, 2> m{x.data(), layout_map<2>::row_major({{rows, cols}})};
+    emulated.exchanges = 0;
+    sum_into(s, m * m, axes{1});
+    CHECK(fetch(s) == floats(static_cast<std::size_t>(rows), static_cast<float>(cols)));
+    CHECK(emulated.exchanges == (cols < 32 ? 0 : rows * 7));  // eight rows a thread in three rounds: 4 + 2 + 1
+  }
+}
+
 TEST_CASE("sums with barriers are right in whatever order the threads of a block run") {
   int wrong = 0;
   for (unsigned seed = 1; seed < 9; ++seed) {

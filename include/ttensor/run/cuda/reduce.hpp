@@ -67,8 +67,8 @@ template <class Red, class F> __global__ void __launch_bounds__(block_threads)
   a = fold_block<Red>(a, room, s);
   if (mine && piece == 0) f.put(q, a);
 }
-/// The sums of short rows: a thread has a word of every eighth row of its warp's, so that the warp reads 512 bytes in one place, and eight of them together; then
-/// every thread passes on what it has of the rows that are not its own.
+/// The sums of short rows. Of the 32 rows of a warp a thread has words of every fourth, from its place among eight threads: with each load the warp reads 128 bytes of four
+/// rows that follow each other. Then every thread passes on what it has of the rows that are not its own.
 template <class Red, class F> __global__ void __launch_bounds__(block_threads) fold_rows(const __grid_constant__ F f) {
   using I = typename F::index;
   constexpr int rows = run::rows_at_once, groups = 32 / rows;
