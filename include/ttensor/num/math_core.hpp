@@ -1,5 +1,5 @@
 // The vocabulary of the math kernels: the few operations that a generic kernel over V = float, double or a one-register
-// pack needs beyond operators; and the exact functions abs, sqrt, floor, ceil, trunc, maximum, minimum.
+// pack needs beyond operators; and the exact functions abs, sqrt, floor, ceil, trunc, nearbyint, maximum, minimum.
 //
 // A kernel writes every multiply-add as fma(a, b, c) and never lets a product meet a sum otherwise: the compiler then has
 // nothing to contract, so scalar, lane and tail agree to the bit.
@@ -148,6 +148,8 @@ TTENSOR_HD TTENSOR_INLINE float ceil(float x) { return __builtin_ceilf(x); }
 TTENSOR_HD TTENSOR_INLINE double ceil(double x) { return __builtin_ceil(x); }
 TTENSOR_HD TTENSOR_INLINE float trunc(float x) { return __builtin_truncf(x); }
 TTENSOR_HD TTENSOR_INLINE double trunc(double x) { return __builtin_trunc(x); }
+TTENSOR_HD TTENSOR_INLINE float nearbyint(float x) { return __builtin_nearbyintf(x); }  // halves to even
+TTENSOR_HD TTENSOR_INLINE double nearbyint(double x) { return __builtin_nearbyint(x); }
 
 /// |x|; integers wrap at the lowest value.
 template <class T> requires(std::numeric_limits<T>::is_integer) TTENSOR_HD TTENSOR_INLINE T abs(T x) {
@@ -170,6 +172,7 @@ TTENSOR_MATH_CLOSED(sqrt)
 TTENSOR_MATH_CLOSED(floor)
 TTENSOR_MATH_CLOSED(ceil)
 TTENSOR_MATH_CLOSED(trunc)
+TTENSOR_MATH_CLOSED(nearbyint)
 #undef TTENSOR_MATH_CLOSED
 #if TTENSOR_HAS_REGISTERS
 #define TTENSOR_MATH_EXACT(name)                                                                     \
@@ -191,11 +194,13 @@ TTENSOR_MATH_EXACT(sqrt)
 TTENSOR_MATH_EXACT(floor)
 TTENSOR_MATH_EXACT(ceil)
 TTENSOR_MATH_EXACT(trunc)
+TTENSOR_MATH_EXACT(nearbyint)
 TTENSOR_MATH_DEVICE_1(abs)
 TTENSOR_MATH_DEVICE_1(sqrt)
 TTENSOR_MATH_DEVICE_1(floor)
 TTENSOR_MATH_DEVICE_1(ceil)
 TTENSOR_MATH_DEVICE_1(trunc)
+TTENSOR_MATH_DEVICE_1(nearbyint)
 #undef TTENSOR_MATH_EXACT
 
 /// The larger one. NaN if either is NaN; maximum(-0, +0) = +0 and minimum(-0, +0) = -0, in either order.

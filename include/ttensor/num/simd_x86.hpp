@@ -57,20 +57,42 @@ TTENSOR_INLINE vec<double> fma(vec<double> a, vec<double> b, vec<double> c) { re
 TTENSOR_BOTH_ROUND(floor, roundscale, _MM_FROUND_TO_NEG_INF)
 TTENSOR_BOTH_ROUND(ceil, roundscale, _MM_FROUND_TO_POS_INF)
 TTENSOR_BOTH_ROUND(trunc, roundscale, _MM_FROUND_TO_ZERO)
+TTENSOR_BOTH_ROUND(nearbyint, roundscale, _MM_FROUND_TO_NEAREST_INT)
 #else
 TTENSOR_BOTH_ROUND(floor, round, _MM_FROUND_TO_NEG_INF)
 TTENSOR_BOTH_ROUND(ceil, round, _MM_FROUND_TO_POS_INF)
 TTENSOR_BOTH_ROUND(trunc, round, _MM_FROUND_TO_ZERO)
+TTENSOR_BOTH_ROUND(nearbyint, round, _MM_FROUND_TO_NEAREST_INT)
 #endif
 #undef TTENSOR_BOTH_ROUND
 #else
-#define TTENSOR_LANE_BY_LANE(name)                                                                                      \
-  TTENSOR_INLINE vec<float> name(vec<float> a) { for (int i = 0; i < 4; ++i) a[i] = __builtin_##name##f(a[i]); return a; } \
-  TTENSOR_INLINE vec<double> name(vec<double> a) { for (int i = 0; i < 2; ++i) a[i] = __builtin_##name(a[i]); return a; }
-TTENSOR_LANE_BY_LANE(floor)
-TTENSOR_LANE_BY_LANE(ceil)
-TTENSOR_LANE_BY_LANE(trunc)
-#undef TTENSOR_LANE_BY_LANE
+// Numbers below `big` have no fraction left where `big` is added, and halves have gone to even. The sign is that of a, of -0 and of what becomes -0 too.
+#define TTENSOR_ROUND_BY_ADDING(T, I, big, top)                                                        \
+  TTENSOR_INLINE vec<T> nearest(vec<T> magnitude) {                                                    \
+    const vec<I> whole = (vec<I>)(magnitude < vec<T>{} + T(big));                                      \
+    return (vec<T>)(((vec<I>)(magnitude + T(big) - T(big)) & whole) | ((vec<I>)magnitude & ~whole));   \
+  }                                                                                                    \
+  TTENSOR_INLINE vec<T> one_where(vec<I> m) { return (vec<T>)(m & (vec<I>)(vec<T>{} + T(1))); }        \
+  TTENSOR_INLINE vec<T> nearbyint(vec<T> a) {                                                          \
+    const vec<I> sign = (vec<I>)a & (vec<I>{} + I(top));                                               \
+    return (vec<T>)((vec<I>)nearest((vec<T>)((vec<I>)a ^ sign)) | sign);                               \
+  }                                                                                                    \
+  TTENSOR_INLINE vec<T> trunc(vec<T> a) {                                                              \
+    const vec<I> sign = (vec<I>)a & (vec<I>{} + I(top));                                               \
+    const vec<T> m = (vec<T>)((vec<I>)a ^ sign), n = nearest(m);                                       \
+    return (vec<T>)((vec<I>)(n - one_where((vec<I>)(n > m))) | sign);                                  \
+  }                                                                                                    \
+  TTENSOR_INLINE vec<T> floor(vec<T> a) {                                                              \
+    const vec<T> n = nearbyint(a);                                                                     \
+    return (vec<T>)((vec<I>)(n - one_where((vec<I>)(n > a))) | ((vec<I>)a & (vec<I>{} + I(top))));     \
+  }                                                                                                    \
+  TTENSOR_INLINE vec<T> ceil(vec<T> a) {                                                               \
+    const vec<T> n = nearbyint(a);                                                                     \
+    return (vec<T>)((vec<I>)(n + one_where((vec<I>)(n < a))) | ((vec<I>)a & (vec<I>{} + I(top))));     \
+  }
+TTENSOR_ROUND_BY_ADDING(float, std::int32_t, 0x1p23f, 0x80000000)
+TTENSOR_ROUND_BY_ADDING(double, std::int64_t, 0x1p52, 0x8000000000000000)
+#undef TTENSOR_ROUND_BY_ADDING
 #endif
 
 #if TTENSOR_SIMD_BYTES == 64

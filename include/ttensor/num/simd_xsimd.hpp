@@ -55,6 +55,7 @@ TTENSOR_BOTH(sqrt, sqrt)
 TTENSOR_BOTH(floor, rndm)
 TTENSOR_BOTH(ceil, rndp)
 TTENSOR_BOTH(trunc, rnd)
+TTENSOR_BOTH(nearbyint, rndn)
 #else
 TTENSOR_INLINE vec<float> sqrt(vec<float> a) { return from_batch<float>(xsimd::sqrt(as_batch<float>(a))); }
 TTENSOR_INLINE vec<double> sqrt(vec<double> a) { return from_batch<double>(xsimd::sqrt(as_batch<double>(a))); }
@@ -66,6 +67,8 @@ TTENSOR_SIGNED(ceil, float)
 TTENSOR_SIGNED(ceil, double)
 TTENSOR_SIGNED(trunc, float)
 TTENSOR_SIGNED(trunc, double)
+TTENSOR_SIGNED(nearbyint, float)
+TTENSOR_SIGNED(nearbyint, double)
 #endif
 #undef TTENSOR_SIGNED
 #undef TTENSOR_BOTH
