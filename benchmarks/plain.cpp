@@ -1,4 +1,4 @@
-// Rows Q1 to Q29: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, beside loops by hand compiled with the
+// Rows Q1 to Q30: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, beside loops by hand compiled with the
 // same flags. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <algorithm>
 #include <cmath>
@@ -245,6 +245,17 @@ void between(index_t n, index_t m, index_t k) {
       }
   });
 }
+/// To whole numbers.
+template <class T> void rounding(const std::string& type, index_t n) {
+  const tt::tensor<T, 1> a = tt::normal<T>(tt::rng(1), {n}) * T(100);
+  const std::string rest = "/" + type + "/" + std::to_string(n);
+  row("Q30 round(x)" + rest, tt::tensor<T, 1>(n), [=](auto& o) { o = round(a); }, [=, x = a.data(), keep = a](T* o) {
+    for (index_t i = 0; i < n; ++i) o[i] = std::nearbyint(x[i]);
+  });
+  row("Q30 floor(x)" + rest, tt::tensor<T, 1>(n), [=](auto& o) { o = floor(a); }, [=, x = a.data(), keep = a](T* o) {
+    for (index_t i = 0; i < n; ++i) o[i] = std::floor(x[i]);
+  });
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -262,6 +273,8 @@ int main(int argc, char** argv) {
   factors();
   small_statements();
   long_statements();
+  rounding<double>("double", 10000);
+  rounding<float>("float", 10000);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }
