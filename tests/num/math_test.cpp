@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "ttensor/num/math.hpp"
 #include "ulp.hpp"
@@ -253,6 +254,26 @@ TEST_CASE("cos(0) is 1 and tan(x) is x near 0, with and without fused multiply-a
   for (const float x : {0.0f, -0.0f, 1e-8f, -1e-8f, 1e-30f}) CHECK(fn::cos(x) == 1);
   for (const double x : {0.0, -0.0, 1e-300}) CHECK(fn::cos(x) == 1);
   for (const float x : {1e-8f, -1e-30f}) CHECK(fn::tan(x) == x);
+}
+TEST_CASE_TEMPLATE("to whole numbers: what the C library gives, scalar = lane", T, float, double) {
+  std::vector<T> values{T(0.0), T(-0.0), T(inf), T(-inf), T(not_a_number), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest()};
+  for (int e = -3; e < std::numeric_limits<T>::digits + 3; ++e)  // quarters and halves up to where there are none, and what lies beside them
+    for (T x : {T(1), T(1.25), T(1.5), T(1.75)})
+      for (T y : {std::ldexp(x, e), std::nextafter(std::ldexp(x, e), T(0)), std::nextafter(std::ldexp(x, e), T(1e30))}) values.push_back(y), values.push_back(-y);
+  while (values.size() % tt::native_width_v<T>) values.push_back(T(2.5));
+  constexpr int n = tt::native_width_v<T>;
+  int wrong = 0;
+  for (std::size_t at = 0; at < values.size(); at += n) {
+    const T* x = &values[at];
+    T y[n];
+    const auto check = [&](auto lanes, auto one, auto library) {
+      lanes(tt::pack<T, n>::load(x)).store(y);
+      for (int i = 0; i < n; ++i) wrong += !same(double(y[i]), double(library(x[i]))) + !same(double(one(x[i])), double(library(x[i])));
+    };
+#define TO_WHOLE(name) check([](auto v) { return fn::name(v); }, [](T v) { return fn::name(v); }, [](T v) { return std::name(v); })
+    TO_WHOLE(floor), TO_WHOLE(ceil), TO_WHOLE(trunc), TO_WHOLE(nearbyint);
+  }
+  CHECK(wrong == 0);
 }
 TEST_CASE("special values, scalar and lane") {
   const double tiny = std::numeric_limits<double>::denorm_min(), huge = std::numeric_limits<double>::max();
