@@ -21,7 +21,8 @@ template <class T> TTENSOR_HD TTENSOR_INLINE T negated_where(unsigned odd, T x) 
 }
 
 template <class T> TTENSOR_HD TTENSOR_INLINE bool is_ordinary_angle(T x) { return magnitude(x) < (sizeof(T) == 8 ? 0x40f86a00 : 0x47c35000); }  // |x| < 1e5
-/// x = n pi / 2 + r, |r| <= pi / 4, pi / 2 in three parts of one sign (-0 stays), and two minimax polynomials.
+/// x = n pi / 2 + r, |r| <= pi / 4, pi / 2 in three parts of one sign (-0 stays), and two minimax polynomials (relative
+/// errors of sine and cosine 2^-57.9 and 2^-63.9; of floats 2^-28.0 and 2^-33.0).
 template <class T> TTENSOR_HD TTENSOR_INLINE void sin_and_cos_ordinary(T x, T& s, T& c) {
   T shifted, r, p, q;
   if constexpr (sizeof(T) == 8) {
