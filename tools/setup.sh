@@ -135,7 +135,7 @@ setup_jobs() {
   local cores memory_gb=64
   cores=$(getconf _NPROCESSORS_ONLN)
   if [ -r /proc/meminfo ]; then memory_gb=$(awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo); fi
-  jobs=$((memory_gb / 2 < cores ? memory_gb / 2 : cores))
+  jobs=$((memory_gb * 2 / 5 < cores ? memory_gb * 2 / 5 : cores))  # 2.5 GB each
   jobs=${TTENSOR_JOBS:-$((jobs < 1 ? 1 : jobs))}
   export CMAKE_BUILD_PARALLEL_LEVEL=$jobs CTEST_PARALLEL_LEVEL=$jobs
 }

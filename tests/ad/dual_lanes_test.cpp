@@ -9,6 +9,7 @@
 #include <string>
 #include <ttensor/all.hpp>
 
+namespace dual_lanes_test {
 namespace tt = ttensor;
 
 namespace {
@@ -111,3 +112,4 @@ TEST_CASE("in a constant expression") {
   static_assert(y.value == 4 && y.tangent[0] == 4 && y.tangent[1] == 0 && y.tangent[2] == -4);
   CHECK((x * x).tangent == y.tangent);
 }
+}  // namespace dual_lanes_test

@@ -6,6 +6,7 @@
 #include <complex>
 #include <ttensor/all.hpp>
 
+namespace mixed_sums_test {
 namespace tt = ttensor;
 using tt::tensor;
 using cd = std::complex<double>;
@@ -93,3 +94,4 @@ TEST_CASE("real sums of complex numbers") {  // df/dx + i df/dy: conj(f') for th
   near(tt::grad([](const auto& t) { return 2.0 * sum(real(exp(t))); })(z), [](cd v) { return 2.0 * std::conj(std::exp(v)); });
   near(tt::grad([](const auto& t) { return sum(real(exp(t))) + sum(imag(exp(t))); })(z), [](cd v) { return std::conj(std::exp(v)) * cd(1, 1); });
 }
+}  // namespace mixed_sums_test

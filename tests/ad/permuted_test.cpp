@@ -5,6 +5,7 @@
 #include <complex>
 #include <ttensor/all.hpp>
 
+namespace permuted_test {
 namespace tt = ttensor;
 using tt::index_t;
 
@@ -88,3 +89,4 @@ TEST_CASE("products of stacks whose matrices lie between each other") {  // 128 
     CHECK(same(tt::tensor<double, 3>(turned(tt::grad(total)(stack))), want));
   });
 }
+}  // namespace permuted_test

@@ -6,6 +6,7 @@
 #include <limits>
 #include <ttensor/all.hpp>
 
+namespace selection_test {
 namespace tt = ttensor;
 using vec = tt::tensor<double, 1>;
 
@@ -143,3 +144,4 @@ TEST_CASE("strict: what was not selected is used, mapped and nested too") {
   CHECK(tt::grad(tt::grad(f, tt::strict), tt::strict)(-1.0) == 0);
   CHECK_THROWS_AS(tt::grad<0>([](const auto&, const auto& y) { return tt::where(y > 0.0, y, 1.0); }, tt::strict)(-1.0, -1.0), tt::domain_error);
 }
+}  // namespace selection_test

@@ -1,7 +1,8 @@
-// The gate, scalar body: every composition of up to three of grad, jvp, vmap, jacfwd, jacrev, with GATE_FIRST those that start with one letter.
+// The gate, scalar body: every composition of up to three of grad, jvp, vmap, jacfwd, jacrev, with GATE_OPTIMISED of up to two.
 // Stored values: tests/gate/gate_values.txt (mpmath, nested central differences at 180 digits).
 #include "gate/nestings.hpp"
 
+namespace scalar_gate {
 namespace {
 struct body {
   static constexpr int rank = 0;
@@ -10,3 +11,4 @@ struct body {
 }  // namespace
 
 TEST_CASE("compositions of the scalar body") { gate::check_strings<body>("1"); }
+}  // namespace scalar_gate

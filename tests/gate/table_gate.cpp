@@ -1,10 +1,15 @@
-// Every elementwise operator under every composition of none, one and two transforms: of numbers or, with GATE_ARRAYS (a list of strings),
-// of arrays, at GATE_POINTS points, a part of the table in each program.
+// Every elementwise operator under every composition of none, one and two transforms: of numbers or, with GATE_PART, of arrays at its first point, a
+// part of the table in each program; with GATE_OPTIMISED of arrays under none, grad and jvp, at every point.
 #include "gate/table_gate.hpp"
 
-#ifdef GATE_ARRAYS
+#if defined(GATE_PART)
 using part = ttensor::at_t<GATE_PART, ttensor::type_list<ttensor::all_unary, ttensor::all_binary, gate::all_other>>;
-TEST_CASE("arrays") { gate::check_table<part>(gate::arrays<part>(gate::GATE_ARRAYS{}), GATE_POINTS); }
+TEST_CASE("arrays") { gate::check_table<part>(gate::arrays<part>(gate::all_two{}), 1); }
+#elif defined(GATE_OPTIMISED)
+template <class Part> void check_arrays() { gate::check_table<Part>(gate::arrays<Part>(gate::string_list<gate::string<>, gate::string<'G'>, gate::string<'J'>>{})); }
+TEST_CASE("arrays, unary") { check_arrays<ttensor::all_unary>(); }
+TEST_CASE("arrays, binary") { check_arrays<ttensor::all_binary>(); }
+TEST_CASE("arrays, other") { check_arrays<gate::all_other>(); }
 #else
 template <class Part> void check_numbers() { gate::check_table<Part>(gate::scalars<Part>(gate::all_two{})); }
 TEST_CASE("numbers, unary") { check_numbers<ttensor::all_unary>(); }

@@ -6,6 +6,7 @@
 #include <ttensor/all.hpp>
 #include <vector>
 
+namespace contraction_test {
 namespace tt = ttensor;
 using tt::index_t;
 
@@ -276,3 +277,4 @@ TEST_CASE_TEMPLATE("one product has the bits of a product in a stack, and of its
   CHECK(matmul(tt::tensor<T, 2>(3, 0), tt::tensor<T, 1>(0))(1) == 0);
   CHECK(matmul(tt::tensor<T, 2>(0, 3), tt::tensor<T, 2>(3, 2)).shape() == tt::dims<2>{{0, 2}});
 }
+}  // namespace contraction_test

@@ -4,6 +4,7 @@
 #include <limits>
 #include <ttensor/all.hpp>
 
+namespace extremum_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -63,3 +64,4 @@ TEST_CASE("max with index: mapped") {
   const auto kept = tt::vjp([](const auto& x) { return max(x, 1, with_index).values; }, m);
   CHECK(equal(kept.pull(vec{2, 3}), mat{{0, 2, 0}, {3, 0, 0}}));
 }
+}  // namespace extremum_test

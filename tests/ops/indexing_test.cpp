@@ -3,6 +3,7 @@
 
 #include <ttensor/all.hpp>
 
+namespace indexing_test {
 namespace tt = ttensor;
 using tt::index_t;
 
@@ -113,3 +114,4 @@ TEST_CASE("scatter_add of whole rows and columns: the transpose of take") {
   CHECK_THROWS_AS(scatter_add(x, 0, tt::tensor<int, 1>{4, 0, 0}, s), tt::index_error);
   CHECK_THROWS_WITH_AS(scatter_add(x, 0, tt::tensor<int, 1>{0, 0, 0, 0}, s), doctest::Contains("TT-S21"), tt::shape_error);
 }
+}  // namespace indexing_test

@@ -6,6 +6,7 @@
 #include <limits>
 #include <ttensor/all.hpp>
 
+namespace kinks_test {
 namespace tt = ttensor;
 using vec = tt::tensor<double, 1>;
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -253,3 +254,4 @@ TEST_CASE("repeated indices add") {
   gradient("gather_repeated", [&](const auto& x) { return sum(take(x, index, 0)); }, vec{1, 2, 3});
   gradient("scatter_add_repeated", [&](const auto& src) { return dot(vec{1, 2, 3}, scatter_add(tt::zeros<double>(3), 0, index, src)); }, vec{4, 5, 6});
 }
+}  // namespace kinks_test

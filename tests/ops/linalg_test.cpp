@@ -6,6 +6,7 @@
 #include <limits>
 #include <ttensor/all.hpp>
 
+namespace linalg_test {
 namespace tt = ttensor;
 using tt::index_t;
 
@@ -150,3 +151,4 @@ TEST_CASE("cholesky at the ends of the range of numbers") {  // the mean with th
   const tt::tensor<double, 2> l = tt::cholesky(tt::tensor<double, 2>{{1e308, 1.5e308}, {0.5e308, 1.6e308}});
   CHECK(std::fabs(l(1, 0) / 1e154 - 1) < 1e-15);
 }
+}  // namespace linalg_test

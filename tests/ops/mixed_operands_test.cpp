@@ -10,6 +10,7 @@
 #include <string>
 #include <ttensor/all.hpp>
 
+namespace mixed_operands_test {
 namespace tt = ttensor;
 
 namespace {
@@ -167,3 +168,4 @@ TEST_CASE("functions of plain numbers, by ttensor's names: those of arrays, to t
   CHECK(tt::isnan(std::nan("")));
   CHECK(!tt::isfinite(1.0f / std::numeric_limits<float>::denorm_min()));
 }
+}  // namespace mixed_operands_test

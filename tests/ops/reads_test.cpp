@@ -9,6 +9,7 @@
 
 #include "../../examples/leaky_relu/leaky_relu.hpp"
 
+namespace reads_test {
 namespace tt = ttensor;
 using D = tt::dual<double>;
 
@@ -88,3 +89,4 @@ TEST_CASE("reads names exactly what the partials depend on") {
   check_all(tt::type_list<tt::absorb_op, tt::absorb2_op, tt::cast_op<double>, tt::reduce_detail::root_op, mine::leaky_relu_op>{});
   CHECK(checked >= 65);
 }
+}  // namespace reads_test

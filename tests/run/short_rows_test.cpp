@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+namespace short_rows_test {
 namespace tt = ttensor;
 using tt::all, tt::index_t, tt::range, tt::tensor;
 
@@ -264,3 +265,4 @@ TEST_CASE("matrices of 3 x 3, mapped and with tangents") {
     }
   CHECK(y_dot == doctest::Approx(slope));
 }
+}  // namespace short_rows_test

@@ -4,6 +4,7 @@
 #include <complex>
 #include <ttensor/all.hpp>
 
+namespace strided_copies_test {
 namespace tt = ttensor;
 using tt::index_t;
 
@@ -85,3 +86,4 @@ TEST_CASE_TEMPLATE("extremes of integers, counts of masks, elements taken", T, s
     CHECK(take(reshape(x, -1), at, 0)(1) == x(1, n - 1));
   }
 }
+}  // namespace strided_copies_test

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstring>
 
+namespace fixed_test {
 namespace tt = ttensor;
 using tt::fixed, tt::index_t, tt::tensor;
 
@@ -376,3 +377,4 @@ TEST_CASE("an expression over a slice of a fixed tensor is a value, and the slic
   CHECK(tt::mem::stats.blocks == before + 1);
   CHECK(tt::sum(g(0)) == 420);
 }
+}  // namespace fixed_test

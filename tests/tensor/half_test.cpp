@@ -9,6 +9,7 @@
 
 #include "ttensor/all.hpp"
 
+namespace half_test {
 namespace tt = ttensor;
 using tt::bfloat16;
 using tt::half;
@@ -199,3 +200,4 @@ TEST_CASE("lerp and fma of plain numbers, fabs of elements of every kind") {
   using namespace std;
   CHECK(lerp(1.0, 3.0, 0.5) == 2);
 }
+}  // namespace half_test

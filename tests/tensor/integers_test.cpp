@@ -8,6 +8,7 @@
 #include <vector>
 #include <ttensor/all.hpp>
 
+namespace integers_test {
 namespace tt = ttensor;
 using i8 = std::int8_t;
 using u8 = std::uint8_t;
@@ -288,3 +289,4 @@ TEST_CASE("bounds of another type than the integers between them are not cut") {
   says("[integers] -1 is beyond", [&] { tt::integers<u8>(key, {9}, -1, 5); });
   says("[integers] empty range [3, 3)", [&] { tt::integers<int>(key, {9}, 3, 3u); });
 }
+}  // namespace integers_test

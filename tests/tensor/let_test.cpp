@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ttensor/all.hpp>
 
+namespace let_test {
 namespace tt = ttensor;
 using vec = tt::tensor<double, 1>;
 
@@ -83,3 +84,4 @@ TEST_CASE("gradients of a let, forward, reverse and twice") {
   const vec per = tt::vmap(f)(rows);
   CHECK(near(per(1), f(vec{0.3, -0.4})));
 }
+}  // namespace let_test

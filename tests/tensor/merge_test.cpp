@@ -6,6 +6,7 @@
 #include <cstring>
 #include <doctest/doctest.h>
 
+namespace merge_test {
 namespace tt = ttensor;
 using tt::index_t;
 
@@ -208,3 +209,4 @@ TEST_CASE("statements on fewer elements than a register stay in their blocks") {
   short_statements<double, double>(memory), short_statements<float, float>(memory), short_statements<double, float>(memory);
   short_statements<std::int32_t, std::int32_t>(memory), short_statements<std::int64_t, std::int32_t>(memory), short_statements<float, std::int64_t>(memory);
 }
+}  // namespace merge_test

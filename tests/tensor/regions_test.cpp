@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+namespace regions_test {
 namespace tt = ttensor;
 using tt::index_t;
 using vec = tt::tensor<double, 1>;
@@ -267,3 +268,4 @@ TEST_CASE_TEMPLATE("fewer elements than a pack, of exactly so much memory", T, s
     if constexpr (!tt::is_complex_v<T>) CHECK(static_cast<double>(static_cast<float>(sum(b))) == total);
   }
 }
+}  // namespace regions_test

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <ttensor/all.hpp>
 
+namespace checkpoint_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -113,3 +114,4 @@ TEST_CASE("a pullback can be applied again") {
   CHECK(pull(1.0) == 12);
   CHECK(pull(2.0) == 24);
 }
+}  // namespace checkpoint_test

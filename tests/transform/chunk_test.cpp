@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
 
+namespace chunk_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -218,3 +219,4 @@ TEST_CASE("Jacobians in chunks: Hessians, scalars, fixed arguments, trees, empty
     CHECK(same(vmap([&](const auto& v) { return tt::jacobian(cube, c)(v); })(mat{{1, 2}, {3, 4}}), tensor<double, 3>{{{3, 0}, {0, 12}}, {{27, 0}, {0, 48}}}));
   }
 }
+}  // namespace chunk_test

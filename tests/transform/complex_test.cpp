@@ -4,6 +4,7 @@
 
 #include <ttensor/all.hpp>
 
+namespace complex_test {
 namespace tt = ttensor;
 using C = std::complex<double>;
 
@@ -408,3 +409,4 @@ TEST_CASE("derivatives of atan and asinh near i: 1 + z^2 cancels, (z - i)(z + i)
   CHECK(near(slope([](const auto& z) { return asinh(z); }, C(0, 1 - d)), C(1 / std::sqrt(d * (2 - d)))));
   CHECK(near(std::conj(tt::grad([&](const auto& z) { return real(inverse(z)); })(C(0, 1 - d))), C(1 / (d * (2 - d)))));
 }
+}  // namespace complex_test

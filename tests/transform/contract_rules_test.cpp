@@ -6,6 +6,7 @@
 #include <limits>
 #include <ttensor/all.hpp>
 
+namespace contract_rules_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -270,3 +271,4 @@ TEST_CASE("the conditional operator takes a captured variable beside a local of 
   CHECK(tt::grad([&](auto x) { return sum(tt::vmap([&](auto t) { auto z = yes ? x : t; return z * t; }, tt::closing_over(x))(v)); })(3.0) == 6);
   CHECK(tt::jvp([&](auto x) { return tt::jvp([&](auto y) { return (yes ? y * y : x * 1.0) * x; }, 2.0, 1.0, tt::closing_over(x)).y_dot; }, 3.0, 1.0).y_dot == 4);
 }
+}  // namespace contract_rules_test

@@ -8,6 +8,7 @@
 #include <thread>
 #include <ttensor/all.hpp>
 
+namespace contract_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -290,3 +291,4 @@ TEST_CASE("rule 8: aux is stripped of its own level only") {
   CHECK(tt::grad(outer)(3.0) == 13);
   CHECK(tt::jvp(outer, 3.0, 1.0).y_dot == 13);
 }
+}  // namespace contract_test

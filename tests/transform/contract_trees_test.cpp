@@ -4,6 +4,7 @@
 #include <optional>
 #include <ttensor/all.hpp>
 
+namespace contract_trees_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -211,3 +212,4 @@ TEST_CASE("signature: linear_transpose") {
   CHECK(p == 4);
   CHECK(equal(q, vec{6, 6, 6}));
 }
+}  // namespace contract_trees_test

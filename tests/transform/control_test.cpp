@@ -5,6 +5,7 @@
 #include <limits>
 #include <ttensor/all.hpp>
 
+namespace control_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -209,3 +210,4 @@ TEST_CASE("scan of no slices: the ys have their inner shapes, the carry is uncha
   const auto picky = [](const auto& c, const auto& x) { return (sum(x) == 0.0 ? throw domain_error("[x] zeros") : std::pair{c, eval(x * 2.0)}); };
   CHECK(scan(picky, 1.0, none_of_three).second.extent(0) == 0);
 }
+}  // namespace control_test

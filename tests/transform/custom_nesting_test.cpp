@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
 
+namespace custom_nesting_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -96,3 +97,4 @@ TEST_CASE("results and gradients that the mapped argument does not reach") {
   const auto same = custom_vjp([](auto a, auto b) { return a * b; }, [](auto a, auto b) { return std::pair{a * b, a}; }, [](auto a, auto ct) { return std::pair{5.0, a * ct}; });
   CHECK(tt::grad([&](auto a) { return sum(tt::vmap([&](auto b) { return same(a, b); })(bs)); })(2.0) == 20);
 }
+}  // namespace custom_nesting_test

@@ -5,6 +5,7 @@
 #include <functional>
 #include <ttensor/all.hpp>
 
+namespace custom_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -121,3 +122,4 @@ TEST_CASE("functions of double alone, opaque to transforms, below a function tha
   CHECK(tt::hessian([&](auto x) { return a * j(x) * x; })(3.0) == 36);
   CHECK(vmap(tt::grad([&](auto x) { return a * j(x) * x; }))(tensor<double, 1>{1, 2})(1) == 24);
 }
+}  // namespace custom_test

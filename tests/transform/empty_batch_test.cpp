@@ -3,6 +3,7 @@
 
 #include <ttensor/all.hpp>
 
+namespace empty_batch_test {
 using ttensor::dims, ttensor::eval, ttensor::grad, ttensor::in_axes, ttensor::index_t, ttensor::jvp, ttensor::none, ttensor::tensor, ttensor::vmap;
 using vec = tensor<double, 1>;
 using mat = tensor<double, 2>;
@@ -31,3 +32,4 @@ TEST_CASE("no examples: statements, views that overlap, products, reductions and
   const auto outside = [&](const auto& v) { return sum(v * v) + sum(vmap([&](const auto& x) { return weighed(v, x); })(xs)); };
   CHECK(ttensor::all(grad(outside)(w) == 2.0 * w));
 }
+}  // namespace empty_batch_test

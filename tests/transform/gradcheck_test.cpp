@@ -8,6 +8,7 @@
 
 #include "../../examples/leaky_relu/leaky_relu.hpp"
 
+namespace gradcheck_test {
 namespace tt = ttensor;
 using tt::tensor;
 
@@ -180,3 +181,4 @@ TEST_CASE("an operator whose rule is written as any code is") {
   for (int i = 0; i < 5; ++i) CHECK(h(i, i) == doctest::Approx(slope(x(i)).second).epsilon(1e-13));
   CHECK(tt::grad([](auto v) { return swish(v, 1.0); })(0.7) == doctest::Approx(slope(0.7).first).epsilon(1e-14));
 }
+}  // namespace gradcheck_test

@@ -5,6 +5,7 @@
 #include <ttensor/all.hpp>
 #include <vector>
 
+namespace indices_test {
 namespace tt = ttensor;
 
 namespace {
@@ -216,3 +217,4 @@ TEST_CASE("a mapped index picks from a table that an outer vmap maps, inside a d
   };
   check(tt::hvp(three, rows, rows), {22, 34, 134, 162, 342, 386});
 }
+}  // namespace indices_test

@@ -3,6 +3,7 @@
 
 #include <ttensor/all.hpp>
 
+namespace jacobian_test {
 namespace tt = ttensor;
 using tt::index_t, tt::stacked, tt::tensor;
 using doctest::Approx;
@@ -262,3 +263,4 @@ TEST_CASE("forward mode calls f once a pass: the first one shows the shapes too"
   CHECK(std::get<1>(tt::jacfwd<0, 1>(both)(tt::tensor<double, 1>(0), x))(2, 2) == 1);
   CHECK(after([&] { return tt::hessian([&](const auto& v) { return ++calls, sum(v * v); })(x); }) == 3);
 }
+}  // namespace jacobian_test

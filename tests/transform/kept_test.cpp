@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+namespace kept_test {
 namespace tt = ttensor;
 using vec = tt::tensor<double, 1>;
 using mat = tt::tensor<double, 2>;
@@ -175,3 +176,4 @@ TEST_CASE("fixed tensors that vmap does not map, and their numbers") {
   CHECK(same(tt::value_of(f), vec{1, 2, 3}));
   CHECK(same(std::get<0>(tt::value_of(std::pair{f, 2.0})), vec{1, 2, 3}));
 }
+}  // namespace kept_test

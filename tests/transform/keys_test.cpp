@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
 
+namespace keys_test {
 namespace tt = ttensor;
 using namespace ttensor;
 using vec = tensor<double, 1>;
@@ -201,3 +202,4 @@ TEST_CASE("mapped keys beside variables in functions with a rule of their own") 
   const mat weight = x5 + 1.0;
   CHECK(close(grad([&](const auto& x) { return sum(vmap([&](const auto& k) { return noisy(x, k); })(keys) * weight); })(w), vec(sum(u * weight, 0))));
 }
+}  // namespace keys_test

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ttensor/all.hpp>
 
+namespace linearize_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -100,3 +101,4 @@ TEST_CASE("tangents of a newer level: tensors, several arguments and trees") {
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 3; ++k) CHECK(jacobian(i, k) == v(i) + (i == k ? 6 : 0));
 }
+}  // namespace linearize_test

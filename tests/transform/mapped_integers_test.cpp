@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ttensor/all.hpp>
 
+namespace mapped_integers_test {
 namespace tt = ttensor;
 using vec = tt::tensor<double, 1>;
 using mat = tt::tensor<double, 2>;
@@ -190,3 +191,4 @@ TEST_CASE("results and auxiliary results that are mapped integers leave their le
   })(1.0);
   CHECK(std::abs(kept - 7) < 1e-13);
 }
+}  // namespace mapped_integers_test

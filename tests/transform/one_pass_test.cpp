@@ -9,6 +9,7 @@
 #include <tuple>
 #include <ttensor/all.hpp>
 
+namespace one_pass_test {
 namespace tt = ttensor;
 template <class T> using three = std::array<T, 3>;
 
@@ -236,3 +237,4 @@ TEST_CASE("a value that outlives its pass is refused") {
   CHECK_THROWS_AS(tt::jacfwd(use)(std::array{2.0, 3.0}), tt::level_error);
 }
 #endif
+}  // namespace one_pass_test

@@ -5,6 +5,7 @@
 #include <ttensor/all.hpp>
 #include <vector>
 
+namespace outer_values_test {
 namespace tt = ttensor;
 using namespace ttensor;
 
@@ -120,3 +121,4 @@ TEST_CASE("numbers without derivatives of a function that captures are used as n
   CHECK(tt::grad([&](auto x) { const tensor t{floor(x * k), floor(x)}; return x * (t(0) + t(1)) + sum(t * x); })(1.7) == 8);
   CHECK(tt::grad([&](auto a) { return a * tt::grad([&](auto x) { return x * x * a * (floor(x) * 2 + a); })(1.5); })(2.0) == 60);  // 3 a^2 (2 + a)
 }
+}  // namespace outer_values_test

@@ -7,6 +7,7 @@
 #include <ttensor/all.hpp>
 #include <vector>
 
+namespace overlap_test {
 namespace tt = ttensor;
 using tt::end, tt::range, tt::tensor;
 
@@ -219,3 +220,4 @@ TEST_CASE("many parts read between two writes: those that are copied and those t
   CHECK(g(3) == 2 * 3.0 * 8);
   CHECK(g(1) == 0);
 }
+}  // namespace overlap_test

@@ -3,6 +3,7 @@
 
 #include <ttensor/all.hpp>
 
+namespace stacked_nesting_test {
 namespace tt = ttensor;
 using tt::in_axes, tt::none, tt::stacked, tt::tensor;
 using doctest::Approx;
@@ -79,3 +80,4 @@ TEST_CASE("an array of the stack by itself is an ordinary tensor") {
   CHECK(y(2) == Approx(sum(g.w(2)) * g.b(2)));
   CHECK(tt::jacfwd([](const auto& w) { return sum(w, 1); })(g.w).shape() == tt::dims<3>{{3, 3, 2}});
 }
+}  // namespace stacked_nesting_test

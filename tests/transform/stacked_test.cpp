@@ -4,6 +4,7 @@
 #include <string>
 #include <ttensor/all.hpp>
 
+namespace stacked_test {
 namespace tt = ttensor;
 using tt::batched, tt::index_t, tt::stacked, tt::tensor;
 using doctest::Approx;
@@ -261,3 +262,4 @@ TEST_CASE("fields with defaults, T b = 1") {
   CHECK_THROWS_AS((tt::stacked<double, 1>(-3)), tt::shape_error);
   CHECK(tt::stacked<double, 1>{1.0, 2.0}(1) == 2);
 }
+}  // namespace stacked_test

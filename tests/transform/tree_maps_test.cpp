@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+namespace tree_maps_test {
 namespace tt = ttensor;
 using tt::tensor;
 
@@ -154,3 +155,4 @@ TEST_CASE("other names are refused") {
   auto p = two;
   CHECK_THROWS_AS(tt::tree::for_each([](auto&, const auto&) {}, p, other), tt::shape_error);
 }
+}  // namespace tree_maps_test

@@ -7,6 +7,7 @@
 #include <vector>
 #include <ttensor/all.hpp>
 
+namespace tree_parts_test {
 namespace tt = ttensor;
 using tt::chunk_size;
 
@@ -144,3 +145,4 @@ TEST_CASE("aggregates of integers beside parameters have no derivatives, and are
   const auto sources = tt::scan([](auto c, const auto& x) { return std::pair{c + x, graph<int>{{static_cast<int>(c), 2}, 5}}; }, 0.0, vec{1, 2, 3}).second.source;
   CHECK(tt::all(sources == tt::tensor<int, 2>{{0, 2}, {1, 2}, {3, 2}}));
 }
+}  // namespace tree_parts_test

@@ -4,6 +4,7 @@
 
 #include <ttensor/all.hpp>
 
+namespace unmapped_test {
 namespace tt = ttensor;
 using tt::tensor;
 
@@ -124,3 +125,4 @@ TEST_CASE("eye and to of the argument's own scalar") {
   })(tensor<double, 1>{1, 2});
   CHECK(tt::all(h == tensor<double, 2>{{4, 0}, {0, 6}}));
 }
+}  // namespace unmapped_test

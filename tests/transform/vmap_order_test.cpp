@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ttensor/all.hpp>
 
+namespace vmap_order_test {
 namespace tt = ttensor;
 using tt::dims, tt::in_axes, tt::none, tt::range, tt::tensor;
 
@@ -59,3 +60,4 @@ TEST_CASE("nor inside two vmaps, where a part may see either, both or none of th
   });
   CHECK(worst < 1e-13);
 }
+}  // namespace vmap_order_test

@@ -3,6 +3,7 @@
 
 #include <ttensor/all.hpp>
 
+namespace vmap_test {
 namespace tt = ttensor;
 using tt::axis, tt::in_axes, tt::in_axes_tree, tt::index_t, tt::none, tt::out_axes, tt::tensor;
 using doctest::Approx;
@@ -230,3 +231,4 @@ TEST_CASE("a mapped number that was moved from is still one") {
   };
   CHECK(same(tt::vmap(f)(tensor<double, 1>{2, 3}), tensor<double, 1>{6, 12}));
 }
+}  // namespace vmap_test

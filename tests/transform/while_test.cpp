@@ -3,6 +3,7 @@
 
 #include <ttensor/all.hpp>
 
+namespace while_test {
 namespace tt = ttensor;
 using tt::tensor;
 
@@ -57,3 +58,4 @@ TEST_CASE("a captured bound that is mapped over a number that is not") {
   CHECK(tt::grad([&](const auto& x) { return sum(all_of(x)); })(1.5) == 26);
   check(tt::vmap([&](const auto& b) { return tt::grad([&](const auto& x) { return to(x, b); })(1.5); })(bounds), {2, 24, 0});
 }
+}  // namespace while_test
