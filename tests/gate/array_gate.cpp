@@ -1,7 +1,6 @@
 // The gate, array body (a contraction and two reductions): every composition of up to three transforms, with GATE_OPTIMISED of up to two.
 #include "gate/nestings.hpp"
 
-namespace array_gate {
 namespace {
 struct body {
   static constexpr int rank = 2;
@@ -14,4 +13,3 @@ struct body {
 }  // namespace
 
 TEST_CASE("compositions of the array body") { gate::check_strings<body>("2"); }
-}  // namespace array_gate

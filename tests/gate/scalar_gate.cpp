@@ -2,7 +2,6 @@
 // Stored values: tests/gate/gate_values.txt (mpmath, nested central differences at 180 digits).
 #include "gate/nestings.hpp"
 
-namespace scalar_gate {
 namespace {
 struct body {
   static constexpr int rank = 0;
@@ -11,4 +10,3 @@ struct body {
 }  // namespace
 
 TEST_CASE("compositions of the scalar body") { gate::check_strings<body>("1"); }
-}  // namespace scalar_gate

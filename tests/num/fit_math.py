@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Derives every polynomial of ttensor/num/math_*.hpp: minimax (Remez exchange) in 60 digits, printed as hex floats.
+"""Derives every polynomial of ttensor/num/math_*.hpp, and what those of device_math.hpp come from: minimax (Remez exchange) in 60 digits, printed as hex floats.
 
 A fit is f(x) ~ sum_i c_i x^i on [a, b], minimising max |w(x) (f(x) - p(x))|; w turns the error of the inner polynomial
 into the relative error of the function it serves. Usage: tests/num/fit_math.py [name ...]
@@ -69,6 +69,10 @@ def sin_rest(z):  # (sin(sqrt z) / sqrt z - 1) / z
     return mp.fsum((-1) ** (k + 1) * z**k / mp.factorial(2 * k + 3) for k in range(40))
 
 
+def cos_rest(z):  # (cos(sqrt z) - 1 + z / 2) / z^2
+    return mp.fsum((-1) ** k * z**k / mp.factorial(2 * k + 4) for k in range(40))
+
+
 def log_odd(z):  # with s = sqrt z: (log((1+s)/(1-s)) / s - 2) / z
     return mp.fsum(2 * z**k / (2 * k + 3) for k in range(80))
 
@@ -80,6 +84,7 @@ def log1p_rest(f):  # (log1p(f) - f + f^2/2) / f^3
 
 
 half_pi2 = (mp.pi / 2 * mpf("1.001")) ** 2
+quarter_pi2 = (mp.pi / 4 * mpf("1.001")) ** 2
 s_max = (mpf(1) / 5 * mpf("1.0001")) ** 2  # f in [-1/4, 1/2), s = f / (2 + f)
 
 
@@ -115,6 +120,11 @@ jobs = {
     "atan32": lambda: (*remez(atan_rest, 4, 0, tan_pi_8**2, lambda z: z), True),
     "asin64": lambda: (*remez(asin_rest, 11, 0, mpf("0.2501"), lambda z: z), False),
     "asin32": lambda: (*remez(asin_rest, 4, 0, mpf("0.2501"), lambda z: z), True),
+    # num/device_math.hpp has coefficients of the same errors with other last digits; |r| <= pi / 4
+    "device_sin64": lambda: (*remez(sin_rest, 5, 0, quarter_pi2, lambda z: z / (1 + z * sin_rest(z))), False),
+    "device_sin32": lambda: (*remez(sin_rest, 2, 0, quarter_pi2, lambda z: z / (1 + z * sin_rest(z))), True),
+    "device_cos64": lambda: (*remez(cos_rest, 5, 0, quarter_pi2, lambda z: z * z / mp.cos(mp.sqrt(z))), False),
+    "device_cos32": lambda: (*remez(cos_rest, 2, 0, quarter_pi2, lambda z: z * z / mp.cos(mp.sqrt(z))), True),
 
     "exp64": lambda: (*remez(exp_rest, 9, -half_ln2, half_ln2, lambda r: r * r / mp.exp(r)), False),
     "exp32": lambda: (*remez(exp_rest, 4, -half_ln2, half_ln2, lambda r: r * r / mp.exp(r)), True),

@@ -11,7 +11,6 @@
 #include <ttensor/ops/trigonometric.hpp>
 #include "device_programs.hpp"
 
-namespace device_bodies_test {
 using namespace ttensor;
 
 namespace {
@@ -659,4 +658,3 @@ TEST_CASE("what a backward pass cannot write is refused") {
   const device_leaf<double, 2> rows{x.get(), {0, {{3, 3}}, {{1, 0}}}}, columns{g.get(), {0, {{3, 3}}, {{0, 1}}}};  // an array that no gradient is asked of is read too
   CHECK(code([&] { run::device_backward(loop{1}, apply<mul_op>(rows, columns), ct.get(), run::into_gradient<double>{x.get(), g.get(), 3}); }) == "[TT-G05]");
 }
-}  // namespace device_bodies_test

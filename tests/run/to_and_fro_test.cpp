@@ -7,7 +7,6 @@
 #include <cstring>
 #include <ttensor/transform.hpp>
 
-namespace to_and_fro_test {
 namespace tt = ttensor;
 using tt::index_t;
 
@@ -102,4 +101,3 @@ TEST_CASE("what fits a near cache, or none, does not turn") {
   CHECK(sum(y) == float(index_t(10) << 20));
 }
 }  // namespace
-}  // namespace to_and_fro_test

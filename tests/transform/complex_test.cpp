@@ -54,6 +54,7 @@ TEST_CASE("holomorphic functions") {
   CASE("sqrt", sqrt(z), 0.5 / std::sqrt(z));
   CASE("acosh", acosh(z), 1.0 / (std::sqrt(z - 1.0) * std::sqrt(z + 1.0)));  // left of 0 too
   CASE("composed", exp(z * z * 0.1) * sin(z) / (z + 3.0), (std::exp(0.1 * z * z) * (0.2 * z * std::sin(z) + std::cos(z)) * (z + 3.0) - std::exp(0.1 * z * z) * std::sin(z)) / ((z + 3.0) * (z + 3.0)));
+#undef CASE
 }
 
 // On a cut the sign of a zero says which side the value is continuous to: the truth is a difference of the C library's values along the cut.
