@@ -7,7 +7,7 @@
 #         release all tests, each header alone, consumers of the installed library, the examples; in a full run without the tests
 #                 labelled plain, which the stage clang has, and emulated, which asan has as they are
 #         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer (clang's if it links them, else g++'s); in
-#                 those labelled plain, too, without the checks of each pointer for null, alignment and overflow, 0.4 of their compilation
+#                 those labelled plain, too, without the checks of each pointer for null, alignment and overflow: a third and then a tenth of their compilation
 #         tsan    tests labelled tsan, ThreadSanitizer
 #         nosimd  tests labelled nosimd, without SIMD, compiled by clang (g++ has those named ..._nosimd of the release build)
 #         clang   tests labelled clang or plain (values and laws, not optimised), compiled by the newest clang (16 or later); in a

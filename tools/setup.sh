@@ -130,12 +130,12 @@ setup_packages() { # setup_packages <group>...
   if [ -z "${CMAKE_GENERATOR:-}" ] && command -v ninja >/dev/null 2>&1; then export CMAKE_GENERATOR=Ninja; fi
 }
 
-# Compile jobs: one per core, but at least 2.5 GB of free memory for each.
+# Compile jobs: one per core, but at least 3 GB of free memory for each.
 setup_jobs() {
   local cores memory_gb=64
   cores=$(getconf _NPROCESSORS_ONLN)
   if [ -r /proc/meminfo ]; then memory_gb=$(awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo); fi
-  jobs=$((memory_gb * 2 / 5 < cores ? memory_gb * 2 / 5 : cores))
+  jobs=$((memory_gb / 3 < cores ? memory_gb / 3 : cores))
   jobs=${TTENSOR_JOBS:-$((jobs < 1 ? 1 : jobs))}
   export CMAKE_BUILD_PARALLEL_LEVEL=$jobs CTEST_PARALLEL_LEVEL=$jobs
 }
