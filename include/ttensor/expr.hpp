@@ -2,5 +2,4 @@
 #pragma once
 #include "expr/let.hpp"
 #include "expr/level_call.hpp"
-#include "expr/merge.hpp"
 #include "expr/sweep.hpp"

@@ -3,4 +3,5 @@
 #include "num.hpp"
 #include "ops/list.hpp"
 #include "ops/chain.hpp"
+#include "ops/merge.hpp"
 #include "ops/reduction.hpp"

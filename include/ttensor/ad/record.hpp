@@ -3,7 +3,7 @@
 // A statement of scalar S = D<var<X>> (D: duals and batch levels outside the tape) has one slot for every plane of D. The
 // node keeps nothing per element but the leaves that some derivative rule reads; values are recomputed in the loop.
 #pragma once
-#include "../expr/merge.hpp"
+#include "../ops/merge.hpp"
 #include "add_region.hpp"
 #include "sum_gradient.hpp"
 #include "turned_axes.hpp"

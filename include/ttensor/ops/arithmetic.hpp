@@ -138,4 +138,7 @@ struct absorb2_op : elementwise<2> {
   }
 };
 
+/// Divisions and functions: worth skipping where their operands do not change along a row.
+template <class Op> inline constexpr bool is_costly_v = is_function_v<Op> || std::is_same_v<Op, div_op>;
+
 TTENSOR_HD_END

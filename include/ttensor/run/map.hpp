@@ -6,11 +6,6 @@
 TTENSOR_BEGIN
 namespace run {
 
-namespace map_detail {
-/// Operators worth skipping when their operands do not change along a row: divisions and functions.
-template <class Op> inline constexpr bool is_costly = is_function_v<Op> || std::is_same_v<Op, div_op>;
-}  // namespace map_detail
-
 /// y[i] = Prog(leaves[i]). Out and L... are core scalars (L possibly uniform). `launch` is a run::rows_kernel. Rows: the statement has
 /// several axes, so that leaves may be constant along a row. Streams: long results are written past the caches.
 template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map_kernel {
@@ -167,7 +162,7 @@ template <bool Rows, bool Streams, class Prog, class Out, class... L> struct map
       int count = 0;
       constexpr table_of() {
         const ins_facts f[] = {lowering::facts_of(Ins{})...};
-        const bool costly[] = {map_detail::is_costly<operator_of_t<Ins>>...};
+        const bool costly[] = {is_costly_v<operator_of_t<Ins>>...};
         const bool uniform[] = {is_uniform_v<L>..., false};
         for (int i = 0; i < M; ++i) {
           if (f[i].slot >= 0 && f[i].slot < 64 && !uniform[f[i].slot]) reads[i] = std::uint64_t(1) << f[i].slot;

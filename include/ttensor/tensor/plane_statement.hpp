@@ -2,7 +2,7 @@
 // The same code serves every scalar kind, because batch axes are leading axes and duals are planes.
 #pragma once
 #include "../expr/level_call.hpp"
-#include "../expr/merge.hpp"
+#include "../ops/merge.hpp"
 #include "../run/map.hpp"
 #include "../run/statement.hpp"
 #include "store.hpp"

@@ -2,13 +2,10 @@
 // array is known only at run time. For short statements a second program is compiled in which the names that are most likely one
 // array are one leaf and equal instructions are one instruction; it runs when the leaves are indeed the same arrays.
 #pragma once
-#include "program.hpp"
+#include "arithmetic.hpp"
 
 TTENSOR_BEGIN
 
-struct add_op;
-struct sub_op;
-struct div_op;
 namespace merging {
 
 template <class L> inline constexpr bool is_array = false;
