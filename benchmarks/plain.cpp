@@ -1,4 +1,4 @@
-// Rows Q1 to Q30: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, beside loops by hand compiled with the
+// Rows Q1 to Q31: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, names of expressions, beside loops by hand compiled with the
 // same flags. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <algorithm>
 #include <cmath>
@@ -256,6 +256,29 @@ template <class T> void rounding(const std::string& type, index_t n) {
     for (index_t i = 0; i < n; ++i) o[i] = std::floor(x[i]);
   });
 }
+/// Names of expressions, which stand for all that they are made of: the energies of pairs at distances d, and what each adds to the gradient of their sum.
+template <class V> auto lennard_jones(const V& d) {
+  const auto i2 = 1.0 / (d * d);
+  const auto i6 = i2 * i2 * i2;
+  return 4.0 * (i6 * i6 - i6);
+}
+void names(index_t n) {
+  const vec d = tt::uniform<double>(tt::rng(1), {n}) + 0.9;
+  const double* x = d.data();
+  const std::string rest = "/double/" + std::to_string(n);
+  row("Q31 energies of pairs" + rest, vec(n), [=](vec& o) { o = lennard_jones(d); }, [=, keep = d](double* o) {
+    for (index_t i = 0; i < n; ++i) {
+      const double i2 = 1.0 / (x[i] * x[i]), i6 = i2 * i2 * i2;
+      o[i] = 4.0 * (i6 * i6 - i6);
+    }
+  });
+  row("Q31 gradient of their sum" + rest, vec(n), [=](vec& o) { o = tt::grad([](const auto& v) { return sum(lennard_jones(v)); })(d); }, [=, keep = d](double* o) {
+    for (index_t i = 0; i < n; ++i) {
+      const double i1 = 1.0 / x[i], i2 = i1 * i1, i6 = i2 * i2 * i2;
+      o[i] = 24.0 * (i6 - 2.0 * i6 * i6) * i1;
+    }
+  });
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -275,6 +298,8 @@ int main(int argc, char** argv) {
   long_statements();
   rounding<double>("double", 10000);
   rounding<float>("float", 10000);
+  names(1000);
+  names(100000);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

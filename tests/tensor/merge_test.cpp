@@ -58,6 +58,49 @@ static_assert(merged_of<decltype(leaky), vec, vec, vec>::exists);
 static_assert(merged_of<decltype(valley), vec, vec, vec, vec>::program::length == 16, "equal parts of several arrays come before one array throughout: a - b * b once");
 static_assert(!merged_of<decltype(product_sum), vec, vec, vec>::exists, "names that are hardly ever one array cost no second program");
 
+// ---- names of expressions ----------------------------------------------------------------------------------------------
+namespace {
+// 1 / u six times over: a is each time another name.
+template <class A, class B> auto lennard_jones(double c, double d, const A& a, const B& b) {
+  const auto i2 = c / a;
+  const auto j2 = d / b;
+  const auto i6 = i2 * j2 * i2;
+  return 4.0 * (i6 * i6 - i6);
+}
+template <class A> auto lennard_jones(const A& a) {
+  const auto i2 = 1.0 / a;
+  const auto i6 = i2 * i2 * i2;
+  return 4.0 * (i6 * i6 - i6);
+}
+template <class A> auto sigmoid_slope(const A& a) {
+  const auto s = 1.0 / (1.0 + exp(-a));
+  return s * (1.0 - s);
+}
+template <class A> auto quotient(const A& a) {
+  const auto e = exp(2.0 * a);
+  return (e - 1.0) / (e + 1.0);
+}
+template <class A> auto distances(const A& a, const A& b, const A& c) {  
+  const auto i2 = 1.0 / ((a - 0.5) * (a - 0.5) + (b + 0.25) * (b + 0.25) + (c - 0.5) * (c - 0.5));
+  const auto i6 = i2 * i2 * i2;
+  return 4.0 * (i6 * i6 - i6);
+}
+template <class E> using names_of = tt::merged<tree_of<E>>;
+const auto with_let = [](const auto& a) {
+  return let(1.0 / a, [](auto i2) { return let(i2 * i2 * i2, [](auto i6) { return 4.0 * (i6 * i6 - i6); }); });
+};
+}  // namespace
+static_assert(tt::has_names_v<tree_of<decltype(lennard_jones(vec()))>>);
+static_assert(names_of<decltype(lennard_jones(vec()))>::program::length == tt::program_of<tree_of<decltype(with_let(vec()))>>::length, "as with let");
+static_assert(names_of<decltype(sigmoid_slope(vec()))>::program::length == 10, "s = 1 / (1 + exp(-x)), 1 - s: one division, one exp; the other 1 may be another number");
+static_assert(names_of<decltype(quotient(vec()))>::program::length == 9);
+static_assert(tt::program_of<tree_of<decltype(distances(vec(), vec(), vec()))>>::length == 235 && names_of<decltype(distances(vec(), vec(), vec()))>::program::length == 31);
+// What is most likely no name: numbers of other values.
+static_assert(!tt::has_names_v<tree_of<decltype((vec() - 1.0) * (vec() - 2.0))>>, "arithmetic");
+static_assert(!tt::has_names_v<tree_of<decltype(332.0 / vec() + 1.0 / vec())>>);
+static_assert(!tt::has_names_v<tree_of<decltype(3.0 * exp(-2.0 * vec()) + 4.0 * exp(-5.0 * vec()) - exp(-6.0 * vec()) / 7.0)>>, "a sum of exponentials");
+static_assert(tt::has_names_v<tree_of<decltype(exp(-2.0 * vec()) * exp(-2.0 * vec()))>>, "its product is likely a square");
+
 TEST_CASE_TEMPLATE("names of one array and names of equal arrays give the same bits", T, double, float) {
   for (const index_t n : sizes) {
     const auto x = wave<T>(n, 0.1), z = wave<T>(n, 1.3);
@@ -91,6 +134,125 @@ TEST_CASE_TEMPLATE("names of one array and names of equal arrays give the same b
     written = squares(x, written, x, written);
     CHECK(same_bits<T>(written, squares(x, z, x1, z1)));
   }
+}
+TEST_CASE_TEMPLATE("names of expressions give the bits that let, and names that differ, give", T, double, float) {
+  for (const index_t n : sizes) {
+    const auto x = wave<T>(n, 0.1), z = wave<T>(n, 1.3);
+    const auto x1 = apart(x);
+    const T one = 1;
+    CHECK(same_bits<T>(lennard_jones(x), with_let(x)));
+    CHECK(same_bits<T>(lennard_jones(x), lennard_jones(one, one, x, x1)));   // other arrays
+    CHECK(same_bits<T>(lennard_jones(one, one, x, x), with_let(x)));
+    CHECK(same_bits<T>(lennard_jones(one, one, x, z), eval(lennard_jones(one, one, x, z))));
+    CHECK(same_bits<T>(lennard_jones(2, 3, x, x), lennard_jones(2, 3, x, x1)));  // other numbers
+    CHECK(same_bits<T>(lennard_jones(0.0, -0.0, x, x), lennard_jones(0.0, -0.0, x, x1)));
+    CHECK(same_bits<T>(sigmoid_slope(x), let(1.0 / (1.0 + exp(-x)), [](auto s) { return s * (1.0 - s); })));
+    CHECK(same_bits<T>(quotient(x), let(exp(2.0 * x), [](auto e) { return (e - 1.0) / (e + 1.0); })));
+    CHECK(sum(lennard_jones(x)) == sum(with_let(x)));
+    CHECK(sum(lennard_jones(2, 3, x, x)) == sum(lennard_jones(2, 3, x, x1)));
+    const auto back = [&](const auto& v) { return v(tt::range(tt::range::open, tt::range::open, -1)); };
+    CHECK(same_bits<T>(lennard_jones(back(x)), with_let(back(x))));
+    CHECK(sum(lennard_jones(back(x))) == sum(with_let(back(x))));
+    auto in_place = apart(x);
+    in_place = lennard_jones(in_place);
+    CHECK(same_bits<T>(in_place, with_let(x)));
+  }
+  const tt::tensor<T, 2> m = reshape(wave<T>(35, 0.2), {5, 7});
+  const tt::tensor<T, 1> row = wave<T>(7, 0.4);
+  CHECK(tt::all(lennard_jones(m) == with_let(m)));
+  CHECK(tt::all(sum(lennard_jones(m), 1) == sum(with_let(m), 1)));
+  CHECK(tt::all(lennard_jones(m + row) == with_let(m + row)));  // over axes
+  const tt::tensor<T, 1> single{T(0.7)};
+  CHECK(tt::all(tt::tensor<T, 1>(row * lennard_jones(single)) == tt::tensor<T, 1>(row * with_let(single))));
+}
+TEST_CASE("names of expressions: a signed zero is not the other, NaN is itself") {
+  const auto product = [](double c, double d, const vec& v) {
+    vec y = 0.0 * v;
+    y = (c / v) * (d / v);  // into memory that is there
+    return y;
+  };
+  for (const index_t n : {2, 24}) {  // fewer than a register takes, and all in registers
+    vec x = tt::full<double>({n}, 0.5);
+    x(1) = -2.0;
+    CHECK(std::signbit(product(0.0, -0.0, x)(0)));
+    CHECK_FALSE(std::signbit(product(0.0, 0.0, x)(0)));
+    CHECK_FALSE(std::signbit(product(-0.0, -0.0, x)(0)));
+    CHECK(std::isnan(product(std::nan(""), std::nan(""), x)(1)));
+    CHECK(product(2.0, 3.0, x)(1) == 1.5);
+    CHECK(sum(product(2.0, 3.0, x)) == 24.0 * static_cast<double>(n - 1) + 1.5);
+    CHECK(sum((2.0 / x) * (3.0 / x)) == 24.0 * static_cast<double>(n - 1) + 1.5);
+  }
+}
+TEST_CASE("names of expressions in derivatives against the closed form, and under vmap") {
+  const auto f = [](const auto& v) { return sum(lennard_jones(v)); };
+  for (const index_t n : {1, 5, 16, 1000}) {
+    const vec x = 1.5 + wave<double>(n, 0.3), w = wave<double>(n, 2.1);
+    const vec g = tt::grad(f)(x), h = tt::hvp(f, x, w), gv = tt::grad([](const auto& v) {
+      const auto y = eval(lennard_jones(v));
+      return sum(y * y);
+    })(x);
+    const auto [y, y_dot] = tt::jvp([](const auto& v) { return eval(lennard_jones(v)); }, x, w);
+    const vec mixed = tt::grad([&](const auto& v) { return sum(lennard_jones(1.0, 1.0, v, x)); })(x);  // the second names a constant of the same elements
+    double worst = 0;
+    for (index_t i = 0; i < n; ++i) {
+      const double a = x(i), s = std::pow(a, -3), e = 4 * (s * s - s), d = 4 * (-6 * std::pow(a, -7) + 3 * std::pow(a, -4)), dd = 4 * (42 * std::pow(a, -8) - 12 * std::pow(a, -5));
+      for (const auto& [got, want] : {std::pair{g(i), d}, {h(i), dd * w(i)}, {gv(i), 2 * e * d}, {y(i), e}, {y_dot(i), d * w(i)}, {mixed(i), d * 2 / 3}})
+        worst = std::max(worst, std::abs(got - want) / (std::abs(want) + 1));
+    }
+    CHECK(worst < 1e-13);
+  }
+  const tt::tensor<double, 2> m = 1.5 + reshape(wave<double>(35, 0.2), {5, 7});
+  const auto rows = tt::vmap([](const auto& v) { return eval(lennard_jones(v)); })(m), slopes = tt::vmap(tt::grad(f))(m);
+  CHECK(tt::all(rows == with_let(m)));
+  for (index_t i = 0; i < 5; ++i) CHECK(tt::all(slopes(i) == tt::grad(f)(vec(m(i)))));
+}
+TEST_CASE("names of expressions with differentiated numbers") {
+  const vec x = 1.5 + wave<double>(50, 0.3);
+  const auto energy = [&](const auto& eps, const auto& sigma) {
+    const auto s2 = sigma * sigma / (x * x);
+    const auto s6 = s2 * s2 * s2;
+    return sum(4.0 * eps * (s6 * s6 - s6));
+  };
+  const auto [ge, gs] = tt::grad<0, 1>(energy)(0.3, 1.1);
+  const auto along = tt::jvp([&](const auto& s) { return energy(0.3, s); }, 1.1, 1.0);
+  const double second = tt::grad(tt::grad([&](const auto& s) { return energy(0.3, s); }))(1.1);
+  double e = 0, s = 0, ss = 0, squares = 0;
+  for (index_t i = 0; i < 50; ++i) {
+    const double q = std::pow(1.1 / x(i), 6);
+    e += 4 * (q * q - q), s += 0.3 * 4 * (12 * q * q - 6 * q) / 1.1, ss += 0.3 * 4 * (132 * q * q - 30 * q) / 1.21, squares += 1 / (x(i) * x(i));
+  }
+  CHECK(ge == doctest::Approx(e).epsilon(1e-13));
+  CHECK(gs == doctest::Approx(s).epsilon(1e-13));
+  CHECK(along.y_dot == doctest::Approx(s).epsilon(1e-13));
+  CHECK(second == doctest::Approx(ss).epsilon(1e-13));
+  // two variables that are equal are not one variable
+  const auto product = [&](const auto& a, const auto& b) { return sum((a / x) * (b / x)); };
+  const auto [ga, gb] = tt::grad<0, 1>(product)(2.0, 2.0);
+  CHECK(ga == doctest::Approx(2 * squares).epsilon(1e-13));
+  CHECK(gb == doctest::Approx(2 * squares).epsilon(1e-13));
+  const auto ja = tt::jvp([&](const auto& a) { return product(a, 2.0); }, 2.0, 1.0), jab = tt::jvp(product, std::tuple{2.0, 2.0}, std::tuple{1.0, -3.0});
+  CHECK(ja.y_dot == doctest::Approx(2 * squares).epsilon(1e-13));
+  CHECK(jab.y_dot == doctest::Approx(-4 * squares).epsilon(1e-13));
+}
+TEST_CASE("a statement with names of expressions is one loop, recorded one node") {
+  const vec x = 1.5 + wave<double>(16, 0.3);
+  vec y(16);
+  const auto before = tt::counts.loops;
+  y = lennard_jones(x);
+  CHECK(tt::counts.loops == before + 1);
+  const auto loops = tt::counts.loops, nodes = tt::tapes::stats.nodes;
+  tt::grad([&](const auto& v) {
+    const auto e = eval(lennard_jones(v));
+    CHECK(tt::counts.loops == loops + 1);
+    CHECK(tt::tapes::stats.nodes == nodes + 1);
+    return sum(e);
+  })(x);
+}
+TEST_CASE("explain says what runs where names of expressions are merged") {
+  const vec x = 1.5 + wave<double>(16, 0.3);
+  CHECK(tt::explain(lennard_jones(x)).find("program: 9 instructions, names of one expression merged") != std::string::npos);
+  CHECK(tt::explain(lennard_jones(x(tt::range(2, 9)))).find("program: 9 instructions") != std::string::npos);
+  CHECK(tt::explain(lennard_jones(1.0, 2.0, x, x)).find("program: 37 instructions") != std::string::npos);
 }
 TEST_CASE("views of one array under different maps are not one array") {
   const auto x = wave<double>(64, 0.4);

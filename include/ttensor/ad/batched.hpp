@@ -10,6 +10,9 @@ template <class T, class W, bool Owns> struct snapshot<basic_batched<T, W>, Owns
   index_t batch = 1, size = 0;  // examples; elements of one example
   level_call call{};
   static constexpr int holds = snapshot<T>::holds;
+  bool same(const snapshot& o) const requires requires { inner.same(o.inner); } {
+    return inner.same(o.inner) && batch == o.batch && size == o.size && call == o.call;
+  }
   template <class F> TTENSOR_INLINE void each_hold(F&& f) { inner.each_hold(f); }
   snapshot<basic_batched<T, W>, false> release() { return {inner.release(), batch, size, call}; }
   snapshot<basic_batched<T, W>> owning() const { return {inner.owning(), batch, size, call}; }

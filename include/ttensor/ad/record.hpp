@@ -189,6 +189,8 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
     } else if constexpr (!ad::of_one_elem<X, true>(leaves_of_t<E>{})) {
       return evaluate(ad::on_leaves<ad::of_other_element<X>>::of(e), shape);
     } else {
+      if constexpr (has_names_v<E>)
+        if (merged<E>::holds(e)) return evaluate(merged<E>::bound(e), shape);
       store<S> y = values(e, shape);
       record(y, e, shape);
       return y;
@@ -267,6 +269,8 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
  private:
   template <bool Columns, class E> static store<Q> recorded(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     using X = ad::taped_t<S>;
+    if constexpr (has_names_v<E>)
+      if (merged<E>::holds(e)) return recorded<Columns>(merged<E>::bound(e), shape, set);
     constexpr bool together = [] {
       constexpr bool plain = std::is_same_v<X, double> || std::is_same_v<X, float>;
       // of one element type: what is kept is added to the adjoints of the leaves as it is

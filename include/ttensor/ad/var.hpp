@@ -56,6 +56,9 @@ template <class T> struct var {
     bits_ = adjoint_ref::none;
   }
   std::uint64_t bits() const { return bits_; }
+  bool same(const var& o) const requires(depth_v<T> == 0 || requires(const T& v) { v.same(v); }) {
+    return serial_ == o.serial_ && kept() == o.kept() && expr::same_number(value_, o.value_);
+  }
   /// A temporary has one owner, from now on another.
   TTENSOR_HD TTENSOR_INLINE void leave() {
     if (bits_ & adjoint_ref::temporary_bit) give_away();

@@ -139,6 +139,13 @@ template <class S> struct scalar_leaf {
     else value.planes(f);
   }
 };
+namespace expr {
+/// Whether a and b are one number: of numbers their bits, as -0 is not 0; else they say it, with what is recorded of them.
+template <class S> TTENSOR_INLINE bool same_number(const S& a, const S& b) {
+  if constexpr (depth_v<S> == 0) return __builtin_memcmp(&a, &b, sizeof(S)) == 0;
+  else return a.same(b);
+}
+}  // namespace expr
 template <class E> inline constexpr bool is_scalar_leaf_v = false;
 template <class S> inline constexpr bool is_scalar_leaf_v<scalar_leaf<S>> = true;
 

@@ -1,6 +1,6 @@
-// Statements that name one array several times. The operator form has a leaf, and so a load, for every name; which names are one
-// array is known only at run time. For short statements a second program is compiled in which the names that are most likely one
-// array are one leaf and equal instructions are one instruction; it runs when the leaves are indeed the same arrays.
+// Statements that name one array, or one expression, several times. The operator form has a leaf, and so a load, for every name; which
+// names are one array is known only at run time. A second program is compiled in which the names that are most likely one array, and the
+// numbers of parts that are most likely one expression, are one leaf and equal instructions are one instruction; it runs when they are indeed.
 #pragma once
 #include "arithmetic.hpp"
 
@@ -8,33 +8,59 @@ TTENSOR_BEGIN
 
 namespace merging {
 
+template <class T> concept has_same = requires(const T& x) { x.same(x); };
 template <class L> inline constexpr bool is_array = false;
 template <class T, int R> inline constexpr bool is_array<whole_leaf<T, R>> = true;
-template <class S, int R, bool O> inline constexpr bool is_array<leaf<S, R, O>> = requires(const snapshot<S, O>& s) { s.same(s); };
+template <class S, int R, bool O> inline constexpr bool is_array<leaf<S, R, O>> = has_same<snapshot<S, O>>;
+/// Of one plane, whose loads are worth merging; the others merge where a whole expression is computed once.
+template <class L> inline constexpr bool is_one_plane = batch_levels_v<typename L::scalar> == 0 && planes_v<core_t<typename L::scalar>> == 1;
+template <class L> inline constexpr bool is_number = false;
+template <class S> inline constexpr bool is_number<scalar_leaf<S>> = depth_v<S> == 0 || has_same<S>;
 template <class T, int R> bool equal(const whole_leaf<T, R>& a, const whole_leaf<T, R>& b) {
   return a.base() == b.base() && a.extent == b.extent;
 }
 template <class S, int R, bool O> bool equal(const leaf<S, R, O>& a, const leaf<S, R, O>& b) {
   return a.data.same(b.data) && a.map.offset == b.map.offset && a.map.extent == b.map.extent && a.map.stride == b.map.stride;
 }
+template <class S> TTENSOR_INLINE bool equal(const scalar_leaf<S>& a, const scalar_leaf<S>& b) { return expr::same_number(a.value, b.value); }
 template <int N> struct pattern {
-  array<int, N> same;  // of every leaf: the first leaf that is taken to be the same array
+  array<int, N> same;  // of every leaf: the first leaf that is taken to be the same array, or the same number
+  bool names = false;  // of expressions, which are computed once
+  constexpr int first(int k) const {
+    while (same.v[k] != k) k = same.v[k];
+    return k;
+  }
+  constexpr void join(int a, int b) {
+    a = first(a), b = first(b);
+    same.v[a > b ? a : b] = a > b ? b : a;
+  }
 };
+enum class form : char { other, sum, product, quotient, negation };  // sum: or difference
+template <class In> constexpr form form_of() {
+  using Op = operator_of_t<In>;
+  if constexpr (__is_same(Op, add_op) || __is_same(Op, sub_op)) return form::sum;
+  else if constexpr (__is_same(Op, mul_op)) return form::product;
+  else if constexpr (__is_same(Op, div_op)) return form::quotient;
+  else return __is_same(Op, neg_op) ? form::negation : form::other;
+}
 template <int N, int M> struct finder {
   pattern<N> p{};
   program_facts<M> f;
   int op[M];            // lowering::operator_numbers
-  int group[N + 1];     // the first leaf of the same type; numbers are groups of their own, beyond N
-  bool combines[M];     // sums, differences and quotients: of one array with itself they would be written otherwise
+  form is[M];
+  bool costly[M];       // a division or a function
+  int group[N + 1];     // of arrays and then of numbers: the first leaf of the same type; anything else is alone
   int addend;           // the array that is a summand of the whole, alone in it; -1 if there is none: it is taken to be another array
   int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same
 
-  constexpr void classify() {
+  constexpr bool is_array_at(int slot) const { return group[slot] < N; }
+  constexpr bool is_number_at(int slot) const { return group[slot] >= N && group[slot] < 2 * N; }
+  constexpr void classify(bool numbers) {
     for (int i = 0; i < M; ++i) {
       kind[i] = i;
       for (int j = 0; j < i; ++j) {
         if (op[i] != op[j] || kind[j] != j) continue;
-        bool equal = op[i] >= 0 || group[f.at[i].slot] == group[f.at[j].slot];
+        bool equal = op[i] >= 0 || (group[f.at[i].slot] == group[f.at[j].slot] && (numbers || group[f.at[i].slot] < N));  // no calls: each costs the compiler
         for (int k = 0; k < f.at[i].arity; ++k) equal = equal && kind[f.at[i].operand[k]] == kind[f.at[j].operand[k]];
         if (equal) kind[i] = j;
       }
@@ -42,28 +68,31 @@ template <int N, int M> struct finder {
   }
   /// The only array leaf of instruction i and what it reads; -1: none, -2: several.
   constexpr int only_array(int i) const {
-    if (op[i] < 0) return group[f.at[i].slot] < N ? f.at[i].slot : -1;
+    if (op[i] < 0) return is_array_at(f.at[i].slot) ? f.at[i].slot : -1;
     int leaf = -1;
     for (int k = 0; k < f.at[i].arity; ++k)
       if (const int below = only_array(f.at[i].operand[k]); below != -1) leaf = leaf == -1 ? below : -2;
     return leaf;
   }
-  /// Whether instruction i reads a combination of arrays, which then probably are several.
+  /// Whether instruction i reads a combination of arrays, which then probably are several: of one array with itself it would be written otherwise.
   constexpr bool reads_several(int i) const {
     if (op[i] < 0) return false;
-    bool yes = combines[i] && only_array(f.at[i].operand[0]) != -1 && only_array(f.at[i].operand[1]) != -1;
+    bool yes = (is[i] == form::sum || is[i] == form::quotient) && only_array(f.at[i].operand[0]) != -1 && only_array(f.at[i].operand[1]) != -1;
     for (int k = 0; k < f.at[i].arity; ++k) yes = yes || reads_several(f.at[i].operand[k]);
     return yes;
   }
   constexpr void unify(int i, int j) {
-    if (op[i] < 0) p.same.v[f.at[i].slot] = p.same.v[f.at[j].slot];
+    if (op[i] < 0) p.join(f.at[i].slot, f.at[j].slot);
     for (int k = 0; k < f.at[i].arity; ++k) unify(f.at[i].operand[k], f.at[j].operand[k]);
   }
-  constexpr pattern<N> find() {
+  constexpr void find_arrays(int root) {
+    if (is[root] == form::sum)
+      for (int j = 0; j < 2; ++j)
+        if (const int slot = only_array(f.at[root].operand[j]); slot >= 0) addend = slot;
     int arrays = 0, operators = 0;
-    for (int k = 0; k < N; ++k) p.same.v[k] = k, arrays += group[k] < N;
+    for (int k = 0; k < N; ++k) arrays += group[k] < N;
     for (int i = 0; i < M; ++i) operators += op[i] >= 0;
-    classify();
+    classify(false);
     bool parts = false;  // equal ones of several arrays, such as the factors of (x - z) * (x - z)
     for (int i = 0; i < M; ++i) parts = parts || (kind[i] != i && reads_several(i));
     if (!parts && arrays >= 3 && operators >= arrays) {  // a formula of one array, such as a polynomial
@@ -71,26 +100,98 @@ template <int N, int M> struct finder {
       for (int k = 0; k < N; ++k)
         for (int j = k; j >= 0 && k != other && group[k] < N; --j)
           if (j != other && group[j] == group[k]) p.same.v[k] = j;
-      return p;
+      return;
     }
     for (int i = M - 1; i >= 0; --i)
       if (op[i] >= 0 && kind[i] != i) unify(i, kind[i]);
-    return p;
+  }
+  /// Instruction i without the number that it multiplies or divides by, and without its sign.
+  constexpr int without_factor(int i) const {
+    const auto number = [&](int k) { return op[k] < 0 && is_number_at(f.at[k].slot); };
+    for (;;) {
+      const int a = f.at[i].operand[0], b = f.at[i].operand[1];
+      if (is[i] == form::product && number(a)) i = b;
+      else if ((is[i] == form::product || is[i] == form::quotient) && number(b)) i = a;
+      else if (is[i] == form::negation) i = a;
+      else return i;
+    }
+  }
+  constexpr void mark(bool* kinds, int i) const {
+    kinds[kind[i]] = true;
+    for (int k = 0; k < f.at[i].arity; ++k) mark(kinds, f.at[i].operand[k]);
+  }
+  /// Marks the kinds of two alike summands, as in a * exp(-b * x) + c * exp(-d * x): a name would be in one summand. Those of i are t and what it adds.
+  constexpr void mark_summands(bool* apart, int i) const {
+    const int last = f.at[i].operand[1];
+    for (int t = f.at[i].operand[0], next = t; t >= 0; t = next) {
+      next = is[t] == form::sum ? f.at[t].operand[0] : -1;
+      const int other = is[t] == form::sum ? f.at[t].operand[1] : t;
+      if (kind[without_factor(last)] == kind[without_factor(other)]) mark(apart, last), mark(apart, other);
+    }
+  }
+  /// Whether two costly instructions may be of one kind with numbers taken to be equal: by a hash, for what most statements cost the compiler.
+  constexpr bool could_name() const {
+    std::uint64_t hash[M]{};
+    for (int i = 0; i < M; ++i) {
+      std::uint64_t h = op[i] >= 0 ? 3u + static_cast<unsigned>(op[i]) : static_cast<std::uint64_t>(group[f.at[i].slot]) << 32 | 1u;
+      for (int k = 0; k < f.at[i].arity; ++k) h = (h ^ hash[f.at[i].operand[k]]) * 0x9E3779B97F4A7C15u;
+      hash[i] = h;
+      if (!costly[i]) continue;
+      for (int j = 0; j < i; ++j)
+        if (costly[j] && hash[j] == h) return true;
+    }
+    return false;
+  }
+  /// Names of costly expressions, such as i2 of i2 * i2 * i2 with i2 = 1 / u: parts alike that have numbers, and these are equal, too. True if there are any.
+  constexpr bool find_names() {
+    classify(true);
+    bool apart[M]{}, named[M]{}, with_number[M]{}, any = false;
+    int functions[M]{}, operators[M]{};
+    for (int i = 0; i < M; ++i) {
+      with_number[i] = op[i] < 0 && is_number_at(f.at[i].slot);
+      functions[i] = costly[i], operators[i] = op[i] >= 0;
+      for (int k = 0; k < f.at[i].arity; ++k) {
+        const int from = f.at[i].operand[k];
+        with_number[i] |= with_number[from], functions[i] += functions[from], operators[i] += operators[from];
+      }
+      if (is[i] == form::sum) mark_summands(apart, i);
+    }
+    const auto worth = [&](int i) { return with_number[i] && functions[i] > 0; };
+    for (int i = 0; i < M; ++i) {
+      if (kind[i] != i && worth(i) && operators[i] >= 2 && !apart[kind[i]]) named[kind[i]] = true;
+      if (is[i] != form::product) continue;
+      if (const int a = kind[f.at[i].operand[0]]; a == kind[f.at[i].operand[1]] && worth(a)) named[a] = true;  // times itself
+    }
+    for (int i = M - 1; i >= 0; --i)
+      if (kind[i] != i && named[kind[i]]) unify(i, kind[i]), any = true;
+    return any;
   }
 };
-template <class Op> inline constexpr bool combines = std::is_same_v<Op, add_op> || std::is_same_v<Op, sub_op> || std::is_same_v<Op, div_op>;
-template <int Root, class... Ins, class... L> constexpr auto find(program<Root, Ins...>, type_list<L...>) {
-  constexpr int N = static_cast<int>(sizeof...(L)), M = static_cast<int>(sizeof...(Ins));
-  finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}},  {lowering::operator_number<Ins, Ins...>()...},
-                 {}, {combines<operator_of_t<Ins>>...}, -1};
-  int k = 0;
-  ((s.group[k] = is_array<L> ? lowering::first_like<L, L...>() : N + k, ++k), ...);
-  using last = operator_of_t<at_t<Root, type_list<Ins...>>>;
-  if (std::is_same_v<last, add_op> || std::is_same_v<last, sub_op>)
-    for (int j = 0; j < 2; ++j)
-      if (const int slot = s.only_array(s.f.at[Root].operand[j]); slot >= 0) s.addend = slot;
-  return s.find();
-}
+inline constexpr int longest = 32;         // instructions: longer statements are not limited by their loads
+inline constexpr int longest_names = 256;  // names of expressions multiply what is computed
+template <class Prog, class Leaves> struct search;
+template <int Root, class... Ins, class... L> struct search<program<Root, Ins...>, type_list<L...>> {
+  static constexpr int N = static_cast<int>(sizeof...(L)), M = static_cast<int>(sizeof...(Ins));
+  static constexpr finder<N, M> start() {
+    finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}}, {lowering::operator_number<Ins, Ins...>()...},
+                   {form_of<Ins>()...}, {is_costly_v<operator_of_t<Ins>>...}, {}, -1};
+    int k = 0;
+    ((s.group[k] = is_array<L> ? lowering::first_like<L, L...>() : is_number<L> ? N + lowering::first_like<L, L...>() : 2 * N + k, ++k), ...);
+    for (k = 0; k < N; ++k) s.p.same.v[k] = k;
+    return s;
+  }
+  static constexpr bool arrays = M <= longest && (is_one_plane<L> && ...);
+  static constexpr bool names = M <= longest_names && (0 + ... + int(is_number<L>)) >= 2 && start().could_name();
+  static constexpr pattern<N> result = [] {
+    finder<N, M> s = start();
+    if constexpr (arrays) s.find_arrays(Root);
+    if constexpr (names) {
+      s.p.names = s.find_names();
+      for (int k = 0; k < N; ++k) s.p.same.v[k] = s.p.first(k);
+    }
+    return s.p;
+  }();
+};
 
 /// A program with the leaves that are the same array loaded once.
 template <auto Same, class Prog> struct merge;
@@ -117,11 +218,11 @@ template <auto Same, int Root, class... Ins> struct merge<Same, program<Root, In
 
 /// The second program of an expression without let and fuse, if it has one.
 template <class E, class Prog = program_of<E>> struct merged {
-  static constexpr int longest = 32;  // instructions: longer statements are not limited by their loads
-  static constexpr auto same = [] {
-    if constexpr (Prog::length <= longest && expr::shows_shape_v<E>) return merging::find(Prog{}, leaves_of_t<E>{}).same;
-    else return array<int, 0>{};
+  static constexpr auto pattern = [] {
+    if constexpr (Prog::length <= merging::longest_names && expr::shows_shape_v<E>) return merging::search<Prog, leaves_of_t<E>>::result;
+    else return merging::pattern<0>{};
   }();
+  static constexpr const auto& same = pattern.same;
   static constexpr bool exists = [] {
     for (int k = 0; k < same.size(); ++k)
       if (same.v[k] != k) return true;
@@ -129,14 +230,14 @@ template <class E, class Prog = program_of<E>> struct merged {
   }();
   using program = typename std::conditional_t<exists, lowering::finished<merging::merge<same, Prog>>, std::type_identity<Prog>>::type;
 
-  /// True when the names are the same arrays indeed.
+  /// True when the names are the same arrays, and the numbers the same, indeed.
   TTENSOR_INLINE static bool holds(const E& e) {
     const void* at[same.size() + 1];
     bool yes = true;
     int k = 0;
     e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
       at[k] = &l;
-      if constexpr (merging::is_array<L>) {
+      if constexpr (merging::is_array<L> || merging::is_number<L>) {
         const L& first = *static_cast<const L*>(at[same[k]]);
         yes = yes && merging::equal(l, first);
       }
@@ -144,7 +245,7 @@ template <class E, class Prog = program_of<E>> struct merged {
     });
     return yes;
   }
-  /// The same expression with a binding for every array that has several names; alive as long as `e` is.
+  /// The same expression with a binding for every array and number that has several names; alive as long as `e` is.
   static auto bound(const E& e) {
     return [&]<int... B>(std::integer_sequence<int, B...>) {
       auto body = body_of<0>(e);
@@ -157,7 +258,7 @@ template <class E, class Prog = program_of<E>> struct merged {
   }
 
  private:
-  struct several {  // the first names of arrays that have several
+  struct several {  // the first names of what has several
     int at[same.size() + 1]{}, count = 0;
     constexpr several() {
       for (int k = 0; k < same.size(); ++k) {
@@ -189,5 +290,8 @@ template <class E, class Prog = program_of<E>> struct merged {
     return sum;
   }();
 };
+
+/// Whether the second program computes whole expressions once: worth it however the statement runs, also where loads are not merged.
+template <class E> inline constexpr bool has_names_v = merged<E>::pattern.names;
 
 TTENSOR_END

@@ -108,7 +108,7 @@ template <bool Merges, class T, class E> std::string operands_text(const E& e, c
     }
     if (again)
       add(s, joined("\nprogram: ", counted(names::program::length, "instruction", "instructions"),
-                    ", names of one array merged\n", listing(typename names::program{})));
+                    names::pattern.names ? ", names of one expression merged\n" : ", names of one array merged\n", listing(typename names::program{})));
   }
   if (!again) add(s, joined("\nprogram: ", counted(P::length, "instruction", "instructions"), "\n", listing(P{})));
   add(s, "leaves:\n");
@@ -143,6 +143,10 @@ template <class A> std::string plan_of(const A& a, const work& before, const cha
   using S = storage_scalar_t<typename E::scalar>;
   using T = statement<S, E>;
   using tree_type = std::remove_cvref_t<decltype(expr::tree(e))>;
+  using fixed = fixed_elements<S, tree_type>;
+  constexpr bool merges = T::levels == 0 && depth_v<S> == 0 && whole_tree<tree_type>;
+  if constexpr (has_names_v<tree_type> && !merges && !fixed::exists)
+    if (merged<tree_type>::holds(expr::tree(e))) return plan_of(merged<tree_type>::bound(expr::tree(e)), before, note);
   const auto shape = e.shape();
   T st(e, batch_of<S>(e), shape);
   const auto stride = shape::row_major(st.extent);
@@ -156,8 +160,7 @@ template <class A> std::string plan_of(const A& a, const work& before, const cha
   std::string s = joined(scalar_type_text<S>(), " ", shape::text(shape).c_str());
   if constexpr (T::levels > 0) add(s, joined(", batch axes in front: ", shape::text(st.extent).c_str()));
   index_t read = 0;
-  add(s, operands_text<T::levels == 0 && depth_v<S> == 0 && whole_tree<tree_type>>(e, st, read));
-  using fixed = fixed_elements<S, tree_type>;
+  add(s, operands_text<merges>(e, st, read));
   if constexpr (fixed::exists) {
     add(s, joined("plan: fixed (a known number of packs, into a fixed tensor)\nlanes: ", fixed::lanes));
     if constexpr (fixed::singles > 0) add(s, joined(", 1 for the last ", counted(fixed::singles, "element", "elements")));
@@ -211,6 +214,8 @@ struct sum_how {
   }
   template <bool Columns, class E> auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) const {
     using Q = reduction_scalar_t<sum_op, typename E::scalar>;
+    if constexpr (has_names_v<E>)
+      if (merged<E>::holds(e)) return run<Columns>(merged<E>::bound(e), shape, set);
     using W = collected_t<sum_op, Q>;
     using kernel = typename reduce_detail::types<sum_op, Columns, typename E::scalar, E>::kernel;
     using T = statement<W, E, E::rank, kernel>;

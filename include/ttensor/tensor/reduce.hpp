@@ -19,11 +19,13 @@ struct collected<Red, Q> { using type = reelem_t<Q, collect_t<elem_t<Q>>>; };
 template <class Red, class Q> using collected_t = typename collected<Red, Q>::type;
 
 namespace reduce_detail {
+/// The bits of a sum do not depend on whether names are merged.
+template <class E> inline constexpr int chains_v = run::chains_of<std::conditional_t<has_names_v<E>, typename merged<E>::program, program_of<E>>>;
 template <class Red, bool Columns, class S, class E> struct types {
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
     using kernel =
-        run::reduce_kernel<program_of<E>, run::chains_of<program_of<E>>, Red, Columns,
+        run::reduce_kernel<program_of<E>, chains_v<E>, Red, Columns,
                            core_t<collected_t<Red, reduction_scalar_t<Red, S>>>, eval_detail::leaf_core<L>...>;
   };
   using kernel = typename with<leaves_of_t<E>>::kernel;
@@ -86,6 +88,8 @@ template <class Q, class W> store<Q> rounded(store<W>& wide) {
 /// Reduces `e` (scalar S) over the axes in `set` into a fresh store.
 template <class Red, bool Columns, class S, class E>
 store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
+  if constexpr (has_names_v<E>)
+    if (merged<E>::holds(e)) return evaluate_reduction<Red, Columns, S>(merged<E>::bound(e), shape, set);
   using Q = reduction_scalar_t<Red, S>;
   auto y = reduce_detail::collect<Red, Columns, S>(e, shape, set);
   if constexpr (std::is_same_v<decltype(y), store<Q>>) return y;
@@ -97,7 +101,7 @@ namespace reduce_detail {
 template <class Red, class S, class W, class E> struct total_of {
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    template <class Prog> using loop = run::reduce_kernel<Prog, run::chains_of<program_of<E>>, Red, false, W, eval_detail::leaf_core<L>...>;
+    template <class Prog> using loop = run::reduce_kernel<Prog, chains_v<E>, Red, false, W, eval_detail::leaf_core<L>...>;
   };
   template <class Prog> using loop = typename with<leaves_of_t<E>>::template loop<Prog>;
   using kernel = loop<program_of<E>>;
@@ -118,7 +122,7 @@ template <class Red, class S, class W, class E> struct total_of {
     if (!fits(o, n)) return false;
     if constexpr (names::exists) {
       using second = loop<typename names::program>;
-      if (eval_detail::names_agree<names>(o.word)) return value = second::reduced(o.template call<typename second::row>(numbers, n)), true;
+      if (o.template names_agree<names>(numbers)) return value = second::reduced(o.template call<typename second::row>(numbers, n)), true;
     }
     value = kernel::reduced(o.template call<typename kernel::row>(numbers, n));
     return true;
@@ -175,6 +179,8 @@ template <class Red, class S, class E> TTENSOR_INLINE reduction_scalar_t<Red, S>
   } else if constexpr (whole_tree<E>) {
     if constexpr (total::few) done = total::run(value, e);
   } else if constexpr (E::rank > 0 && all_fit_adjacent<E::rank>(leaves_of_t<E>{})) {
+    if constexpr (has_names_v<E>)
+      if (merged<E>::holds(e)) return reduce_all<Red, S>(merged<E>::bound(e));
     done = total::run_adjacent(value, e);
   }
   if (!done) value = total::planned(e);

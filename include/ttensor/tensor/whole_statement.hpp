@@ -15,12 +15,6 @@ template <class S, class E> inline constexpr bool is_last_whole_v = false;
 template <class S, whole_tree E> inline constexpr bool is_last_whole_v<S, owned<E>> = std::is_same_v<typename E::scalar, S>;
 
 namespace eval_detail {
-/// Whether the names that the second program merges are one array each; word[0] is the result.
-template <class Names> TTENSOR_INLINE bool names_agree(const mem::hold* word) {  // no loop: the words stay in registers
-  return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
-    return ((Names::same.v[K] == K || word[1 + K] == word[1 + Names::same.v[K]]) && ...);
-  }(std::make_integer_sequence<int, Names::same.size()>{});
-}
 /// Whether the memory of `out` may be written when the statement has these holds on it. One a number of arrays, by value.
 template <class S, class... H> TTENSOR_NOINLINE bool only_held_by(const store<S>& out, H... h) {
   const auto to = reinterpret_cast<mem::hold>(out.block());
@@ -66,12 +60,30 @@ template <int R, class... L> struct flat_operands<R, type_list<L...>> {
     for (int d = 0; d < R; ++d) x |= static_cast<mem::hold>(other[d] ^ extent[d]);
     return x;
   }
+  /// Whether what the second program merges is one array, or one number, each.
+  template <class Names> TTENSOR_INLINE bool names_agree(const numbers& copies) const {
+    if constexpr (Names::pattern.names) return arrays_agree<Names>(word) && numbers_agree<Names>(copies);
+    else return arrays_agree<Names>(word);
+  }
   /// Row::run over n elements. The addresses of arrays follow from their words, which have no marks.
   template <class Row> TTENSOR_INLINE auto call(numbers& copies, index_t n) const {
     return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
       char* const at[] = {(is_number[K] ? copies[K].bytes : reinterpret_cast<char*>(word[K] + sizeof(mem::block)))...};
       return Row::run(at, n);
     }(std::make_integer_sequence<int, planes>{});
+  }
+
+ private:
+  template <class Names> TTENSOR_INLINE static bool arrays_agree(const mem::hold* w) {  // no loop: the words stay in registers
+    return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+      return ((Names::same.v[K] == K || is_number[1 + K] || w[1 + K] == w[1 + Names::same.v[K]]) && ...);
+    }(std::make_integer_sequence<int, planes - 1>{});
+  }
+  template <class Names> TTENSOR_INLINE static bool numbers_agree(const numbers& copies) {
+    constexpr std::size_t bytes[] = {sizeof(typename L::scalar)...};
+    return [&]<int... K>(std::integer_sequence<int, K...>) __attribute__((always_inline)) {
+      return ((Names::same.v[K] == K || !is_number[1 + K] || __builtin_memcmp(copies[1 + K].bytes, copies[1 + Names::same.v[K]].bytes, bytes[K]) == 0) && ...);
+    }(std::make_integer_sequence<int, planes - 1>{});
   }
 };
 namespace eval_detail {
@@ -111,7 +123,8 @@ TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::state
       alike = alike && own[k] == own[0];
       held += c[k].ptr == c[0].ptr;
     }
-    merges = merges && (type.same[k] == k || (c[k].ptr == c[type.same[k]].ptr && own[k] == own[type.same[k]]));
+    if (const int first = merges ? type.same[k] : k; first != k)
+      merges = step->holds ? c[k].ptr == c[first].ptr && own[k] == own[first] : __builtin_memcmp(at, c[first].ptr, static_cast<std::size_t>(type.facts[k].bytes)) == 0;
     ++k;
   }
   const run::statement_type& chosen = merges ? *type.merged : type;
@@ -188,7 +201,7 @@ template <class S, class E> struct whole_statement {
       o.word[0] = reinterpret_cast<mem::hold>(out.block());
       ++counts.loops;
       if constexpr (names::exists)
-        if (TTENSOR_LIKELY(eval_detail::names_agree<names>(o.word)) && !(steps_singly && TTENSOR_UNLIKELY(n < kernel::N))) {
+        if (TTENSOR_LIKELY(o.template names_agree<names>(numbers)) && !(steps_singly && TTENSOR_UNLIKELY(n < kernel::N))) {
           o.template call<typename merged_loop::row>(numbers, n);
           clear_behind(out, extent);
           if constexpr (uses_up) {
