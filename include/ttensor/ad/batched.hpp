@@ -10,7 +10,7 @@ template <class T, class W, bool Owns> struct snapshot<basic_batched<T, W>, Owns
   index_t batch = 1, size = 0;  // examples; elements of one example
   level_call call{};
   static constexpr int holds = snapshot<T>::holds;
-  bool same(const snapshot& o) const requires requires { inner.same(o.inner); } {
+  bool same(const snapshot& o) const requires has_same<snapshot<T, Owns>> {
     return inner.same(o.inner) && batch == o.batch && size == o.size && call == o.call;
   }
   template <class F> TTENSOR_INLINE void each_hold(F&& f) { inner.each_hold(f); }
@@ -168,6 +168,7 @@ template <class T, class W> struct basic_batched {
     return false;
   }
   const store<basic_batched>& elements() const { return elements_; }
+  bool same(const basic_batched& o) const requires has_same<snapshot<T>> { return elements_.snap().same(o.elements_.snap()); }
   store<basic_batched>& elements() {
     if (elements_.shared()) elements_ = elements_.value();
     return elements_;

@@ -53,7 +53,7 @@ template <class T, int N> struct dual : dual_detail::members<T, N> {
     level_calls::each(x.value, f);
     for (int k = 0; k < N; ++k) level_calls::each(x.tangent_at(k), f);
   })
-  bool same(const dual& o) const requires(depth_v<T> == 0 || requires(const T& v) { v.same(v); }) {
+  bool same(const dual& o) const requires(depth_v<T> == 0 || has_same<T>) {
     bool yes = expr::same_number(this->value, o.value);
     TTENSOR_DUAL_CALL(yes = yes && this->call == o.call;)
     for (int k = 0; k < N; ++k) yes = yes && expr::same_number(this->tangent_at(k), o.tangent_at(k));
@@ -142,7 +142,7 @@ template <class T, int N, bool Owns> struct snapshot<dual<T, N>, Owns> {
   array<snapshot<T, Owns>, N> tangent;
   TTENSOR_DUAL_CALL(level_call call{};)
   static constexpr int holds = (1 + N) * snapshot<T>::holds;
-  bool same(const snapshot& o) const requires requires { value.same(o.value); } {
+  bool same(const snapshot& o) const requires has_same<snapshot<T, Owns>> {
     bool yes = value.same(o.value);
     TTENSOR_DUAL_CALL(yes = yes && call == o.call;)
     for (int k = 0; k < N; ++k) yes = yes && tangent[k].same(o.tangent[k]);

@@ -165,7 +165,7 @@ template <class S, class E> auto iteration_extent(const E& e, const dims<E::rank
 /// Gives the planes of `y` slots and pushes the node of the statement `e`, if any of its leaves is on a tape.
 template <class S, class E, int F> void record(store<S>& y, const E& e, const dims<F>& extent, const dims<F>& out_stride) {
   using X = taped_t<S>;
-  if constexpr (depth_v<X> == 0 && merged<E>::exists)
+  if constexpr ((depth_v<X> == 0 && merged<E>::exists) || has_names_v<E>)
     if (merged<E>::holds(e)) return record(y, merged<E>::bound(e), extent, out_stride);
   const std::uint64_t serial = serial_of(e);
   if (serial == 0) return;
@@ -189,8 +189,6 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
     } else if constexpr (!ad::of_one_elem<X, true>(leaves_of_t<E>{})) {
       return evaluate(ad::on_leaves<ad::of_other_element<X>>::of(e), shape);
     } else {
-      if constexpr (has_names_v<E>)
-        if (merged<E>::holds(e)) return evaluate(merged<E>::bound(e), shape);
       store<S> y = values(e, shape);
       record(y, e, shape);
       return y;
@@ -269,8 +267,6 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
  private:
   template <bool Columns, class E> static store<Q> recorded(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
     using X = ad::taped_t<S>;
-    if constexpr (has_names_v<E>)
-      if (merged<E>::holds(e)) return recorded<Columns>(merged<E>::bound(e), shape, set);
     constexpr bool together = [] {
       constexpr bool plain = std::is_same_v<X, double> || std::is_same_v<X, float>;
       // of one element type: what is kept is added to the adjoints of the leaves as it is

@@ -56,7 +56,7 @@ template <class T> struct var {
     bits_ = adjoint_ref::none;
   }
   std::uint64_t bits() const { return bits_; }
-  bool same(const var& o) const requires(depth_v<T> == 0 || requires(const T& v) { v.same(v); }) {
+  bool same(const var& o) const requires(depth_v<T> == 0 || has_same<T>) {
     return serial_ == o.serial_ && kept() == o.kept() && expr::same_number(value_, o.value_);
   }
   /// A temporary has one owner, from now on another.
@@ -243,7 +243,7 @@ template <class T, bool Owns> struct snapshot<var<T>, Owns> {
   snapshot<T, Owns> value;
   std::conditional_t<Owns, token_ref, token_ptr> slot;
   static constexpr int holds = 1 + snapshot<T>::holds;
-  bool same(const snapshot& o) const requires requires { value.same(o.value); } {
+  bool same(const snapshot& o) const requires has_same<snapshot<T, Owns>> {
     return value.same(o.value) && slot.operator->() == o.slot.operator->();
   }
   template <class F> TTENSOR_INLINE void each_hold(F&& f) {

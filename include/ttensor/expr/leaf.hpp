@@ -139,6 +139,7 @@ template <class S> struct scalar_leaf {
     else value.planes(f);
   }
 };
+template <class T> concept has_same = requires(const T& x) { x.same(x); };
 namespace expr {
 /// Whether a and b are one number: of numbers their bits, as -0 is not 0; else they say it, with what is recorded of them.
 template <class S> TTENSOR_INLINE bool same_number(const S& a, const S& b) {

@@ -8,7 +8,6 @@ TTENSOR_BEGIN
 
 namespace merging {
 
-template <class T> concept has_same = requires(const T& x) { x.same(x); };
 template <class L> inline constexpr bool is_array = false;
 template <class T, int R> inline constexpr bool is_array<whole_leaf<T, R>> = true;
 template <class S, int R, bool O> inline constexpr bool is_array<leaf<S, R, O>> = has_same<snapshot<S, O>>;
@@ -51,10 +50,11 @@ template <int N, int M> struct finder {
   bool costly[M];       // a division or a function
   int group[N + 1];     // of arrays and then of numbers: the first leaf of the same type; anything else is alone
   int addend;           // the array that is a summand of the whole, alone in it; -1 if there is none: it is taken to be another array
-  int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same
+  int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same, see classify
 
   constexpr bool is_array_at(int slot) const { return group[slot] < N; }
   constexpr bool is_number_at(int slot) const { return group[slot] >= N && group[slot] < 2 * N; }
+  /// numbers: those of one type are taken to be equal; else each is a group of its own.
   constexpr void classify(bool numbers) {
     for (int i = 0; i < M; ++i) {
       kind[i] = i;
@@ -142,25 +142,20 @@ template <int N, int M> struct finder {
     }
     return false;
   }
-  /// Names of costly expressions, such as i2 of i2 * i2 * i2 with i2 = 1 / u: parts alike that have numbers, and these are equal, too. True if there are any.
+  /// Names of costly expressions, such as i2 of i2 * i2 * i2 with i2 = 1 / u: parts that are alike, whose numbers are equal then, too. True if there are any.
   constexpr bool find_names() {
     classify(true);
-    bool apart[M]{}, named[M]{}, with_number[M]{}, any = false;
+    bool apart[M]{}, named[M]{}, any = false;
     int functions[M]{}, operators[M]{};
     for (int i = 0; i < M; ++i) {
-      with_number[i] = op[i] < 0 && is_number_at(f.at[i].slot);
       functions[i] = costly[i], operators[i] = op[i] >= 0;
-      for (int k = 0; k < f.at[i].arity; ++k) {
-        const int from = f.at[i].operand[k];
-        with_number[i] |= with_number[from], functions[i] += functions[from], operators[i] += operators[from];
-      }
+      for (int k = 0; k < f.at[i].arity; ++k) functions[i] += functions[f.at[i].operand[k]], operators[i] += operators[f.at[i].operand[k]];
       if (is[i] == form::sum) mark_summands(apart, i);
     }
-    const auto worth = [&](int i) { return with_number[i] && functions[i] > 0; };
     for (int i = 0; i < M; ++i) {
-      if (kind[i] != i && worth(i) && operators[i] >= 2 && !apart[kind[i]]) named[kind[i]] = true;
+      if (kind[i] != i && functions[i] > 0 && operators[i] >= 2 && !apart[kind[i]]) named[kind[i]] = true;
       if (is[i] != form::product) continue;
-      if (const int a = kind[f.at[i].operand[0]]; a == kind[f.at[i].operand[1]] && worth(a)) named[a] = true;  // times itself
+      if (const int a = kind[f.at[i].operand[0]]; a == kind[f.at[i].operand[1]] && functions[a] > 0) named[a] = true;  // times itself
     }
     for (int i = M - 1; i >= 0; --i)
       if (kind[i] != i && named[kind[i]]) unify(i, kind[i]), any = true;
@@ -181,14 +176,13 @@ template <int Root, class... Ins, class... L> struct search<program<Root, Ins...
     return s;
   }
   static constexpr bool arrays = M <= longest && (is_one_plane<L> && ...);
-  static constexpr bool names = M <= longest_names && (0 + ... + int(is_number<L>)) >= 2 && start().could_name();
+  static constexpr bool names = M <= longest_names && start().could_name();
   static constexpr pattern<N> result = [] {
     finder<N, M> s = start();
-    if constexpr (arrays) s.find_arrays(Root);
-    if constexpr (names) {
-      s.p.names = s.find_names();
-      for (int k = 0; k < N; ++k) s.p.same.v[k] = s.p.first(k);
-    }
+    if constexpr (names) s.p.names = s.find_names();
+    if constexpr (arrays)
+      if (!s.p.names) s.find_arrays(Root);
+    for (int k = 0; k < N; ++k) s.p.same.v[k] = s.p.first(k);
     return s.p;
   }();
 };
@@ -223,6 +217,11 @@ template <class E, class Prog = program_of<E>> struct merged {
     else return merging::pattern<0>{};
   }();
   static constexpr const auto& same = pattern.same;
+  static_assert([] {
+    bool yes = true;
+    for (int k = 0; k < same.size(); ++k) yes = yes && same.v[same.v[k]] == same.v[k];
+    return yes;
+  }(), "a first name has no other first name: holds are counted by it");
   static constexpr bool exists = [] {
     for (int k = 0; k < same.size(); ++k)
       if (same.v[k] != k) return true;

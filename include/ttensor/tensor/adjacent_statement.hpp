@@ -63,7 +63,8 @@ template <int R, class... L> struct adjacent_operands<R, type_list<L...>> {
 /// Such a statement in one call of the loop, where it fits; else nothing.
 template <class S, int R, class E> struct adjacent_statement {
   using operands = adjacent_operands<R, leaves_of_t<E>>;
-  using kernel = typename statement<S, E, R>::kernel;
+  using types = statement<S, E, R>;
+  using kernel = typename types::kernel;
   /// Into the region `m` of `out`. `writable`: whoever else holds its elements does not read them again.
   TTENSOR_INLINE static bool run(store<S>& out, const layout_map<R>& m, const E& e, bool writable) {
     operands o(e, m.extent, out.block());
@@ -71,7 +72,7 @@ template <class S, int R, class E> struct adjacent_statement {
     for (int d = R - 1; d >= 0; n *= m.extent[d--]) o.misfits |= static_cast<std::uintptr_t>(m.stride[d] ^ n);
     o.at[0] = out.memory() + m.offset * static_cast<index_t>(sizeof(S));
     if (!fits(o, n) || TTENSOR_UNLIKELY(!o.template result_is_apart<S>(n)) || !(writable || out.unique_except(o.held))) return false;
-    launch(o, n);
+    launch(o, n, e);
     return true;
   }
   /// As the elements of `out`, in its memory or in fresh one.
@@ -81,12 +82,12 @@ template <class S, int R, class E> struct adjacent_statement {
     if (!fits(o, n)) return false;
     o.at[0] = out.memory();
     if (TTENSOR_LIKELY(o.extent == extent) && TTENSOR_LIKELY(o.template result_is_apart<S>(n)) && TTENSOR_LIKELY(out.unique_except(o.held))) {
-      launch(o, n);
+      launch(o, n, e);
       return true;
     }
     store<S> fresh = store<S>::make(n);
     o.at[0] = fresh.memory();
-    launch(o, n);
+    launch(o, n, e);
     out.adopt(static_cast<store<S>&&>(fresh));
     extent = o.extent;
     return true;
@@ -95,17 +96,22 @@ template <class S, int R, class E> struct adjacent_statement {
  private:
   static constexpr index_t bytes = [] {  // of an element of all planes
     index_t n = 0;
-    for (const run::plane_facts& f : statement<S, E, R>::plane_facts.v) n += f.bytes;
+    for (const run::plane_facts& f : types::plane_facts.v) n += f.bytes;
     return n;
   }();
   TTENSOR_INLINE static bool fits(const operands& o, index_t n) {
     return TTENSOR_LIKELY(o.misfits == 0) && TTENSOR_LIKELY(n > 0) && TTENSOR_LIKELY(!run::takes_pieces(n, bytes, kernel::cost));
   }
-  TTENSOR_INLINE static void launch(const operands& o, index_t n) {
-    if (TTENSOR_LIKELY(kernel::takes_few || n >= kernel::N)) kernel::row::run(o.at, n);
-    else if constexpr (kernel::single::cheap) kernel::row::run_few(o.at, n);
-    else run::run_few(statement<S, E, R>::constants, o.at, n, false);
+  TTENSOR_INLINE static void launch(const operands& o, index_t n, [[maybe_unused]] const E& e) {
     ++counts.loops;
+    if constexpr (has_names_v<E>)
+      if (merged<E>::holds(e)) return launch_as<typename types::merged_kernel>(o, n, types::merged_constants);
+    launch_as<kernel>(o, n, types::constants);
+  }
+  template <class K> TTENSOR_INLINE static void launch_as(const operands& o, index_t n, const run::statement_type& type) {
+    if (TTENSOR_LIKELY(K::takes_few || n >= K::N)) K::row::run(o.at, n);
+    else if constexpr (K::single::cheap) K::row::run_few(o.at, n);
+    else run::run_few(type, o.at, n, false);
   }
 };
 template <class S, int R, class E> constexpr bool runs_adjacent() {

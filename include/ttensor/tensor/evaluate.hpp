@@ -15,8 +15,6 @@ template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::ra
   if constexpr (depth_v<S> == 0 && whole_tree<E>) {
     whole_way<S, E>::assign(out, extent, e);
   } else {
-    if constexpr (has_names_v<E>)
-      if (merged<E>::holds(e)) return assign(out, extent, merged<E>::bound(e));
     if constexpr (runs_adjacent<S, E::rank, E>())
       if (adjacent_statement<S, E::rank, E>::assign(out, extent, e)) return;
     statement<S, E> st(e);
@@ -32,8 +30,6 @@ template <class S, class E> TTENSOR_INLINE void assign(store<S>& out, dims<E::ra
 }
 /// The same of a shape that is known.
 template <class S, class E> void evaluate_into(store<S>& out, const E& e, dims<E::rank> shape) {
-  if constexpr (has_names_v<E>)
-    if (merged<E>::holds(e)) return evaluate_into(out, merged<E>::bound(e), shape);
   statement<S, E> st(e);
   eval_detail::set_extent<st.full_rank>(st, ones<st.levels>(), shape);
   eval_detail::run_into<S, st.full_rank>(out, shape, st, true);
@@ -42,8 +38,6 @@ template <class S, class E> void evaluate_into(store<S>& out, const E& e, dims<E
 
 /// Evaluates `e` as scalar S into a fresh store.
 template <class S, class E> store<S> evaluate(const E& e, const dims<E::rank>& shape) {
-  if constexpr (has_names_v<E>)
-    if (merged<E>::holds(e)) return evaluate<S>(merged<E>::bound(e), shape);
   if constexpr (runs_adjacent<S, E::rank, E>()) {
     store<S> fresh;
     dims<E::rank> extent{};

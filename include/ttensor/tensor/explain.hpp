@@ -144,9 +144,6 @@ template <class A> std::string plan_of(const A& a, const work& before, const cha
   using T = statement<S, E>;
   using tree_type = std::remove_cvref_t<decltype(expr::tree(e))>;
   using fixed = fixed_elements<S, tree_type>;
-  constexpr bool merges = T::levels == 0 && depth_v<S> == 0 && whole_tree<tree_type>;
-  if constexpr (has_names_v<tree_type> && !merges && !fixed::exists)
-    if (merged<tree_type>::holds(expr::tree(e))) return plan_of(merged<tree_type>::bound(expr::tree(e)), before, note);
   const auto shape = e.shape();
   T st(e, batch_of<S>(e), shape);
   const auto stride = shape::row_major(st.extent);
@@ -160,7 +157,7 @@ template <class A> std::string plan_of(const A& a, const work& before, const cha
   std::string s = joined(scalar_type_text<S>(), " ", shape::text(shape).c_str());
   if constexpr (T::levels > 0) add(s, joined(", batch axes in front: ", shape::text(st.extent).c_str()));
   index_t read = 0;
-  add(s, operands_text<merges>(e, st, read));
+  add(s, operands_text<!fixed::exists && (has_names_v<tree_type> || (depth_v<S> == 0 && whole_tree<tree_type>))>(e, st, read));
   if constexpr (fixed::exists) {
     add(s, joined("plan: fixed (a known number of packs, into a fixed tensor)\nlanes: ", fixed::lanes));
     if constexpr (fixed::singles > 0) add(s, joined(", 1 for the last ", counted(fixed::singles, "element", "elements")));
@@ -214,11 +211,10 @@ struct sum_how {
   }
   template <bool Columns, class E> auto run(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) const {
     using Q = reduction_scalar_t<sum_op, typename E::scalar>;
-    if constexpr (has_names_v<E>)
-      if (merged<E>::holds(e)) return run<Columns>(merged<E>::bound(e), shape, set);
     using W = collected_t<sum_op, Q>;
-    using kernel = typename reduce_detail::types<sum_op, Columns, typename E::scalar, E>::kernel;
-    using T = statement<W, E, E::rank, kernel>;
+    using types = reduce_detail::types<sum_op, Columns, typename E::scalar, E>;
+    using kernel = typename types::kernel;
+    using T = typename types::statement;
     const work before = work::done().since(start);
     store<Q> result = store<Q>::make(shape::elements(reduce_detail::reduced_shape_kept(shape, set)));
     result.zero();
@@ -226,7 +222,7 @@ struct sum_how {
     T st(e, dims<0>{}, shape);
     st.set_output(0, sums.ptr, reduce_detail::output_strides(st.extent, set));
     index_t read = 0;
-    text = head<Q, false>(e, st, read);
+    text = head<Q, has_names_v<E>>(e, st, read);
     run::nest_plan plan;
     if (!run::is_one_call<E::rank>(st, kernel::sums)) plan = run::plan_sum<E::rank>(st, kernel::sums);
     add(text, joined(nest_text(plan, kernel::N), passes_text(1, before, !std::is_same_v<Q, W>), buffers_text(plan),

@@ -45,8 +45,8 @@ template <class S, class E> dims<batch_levels_v<S>> batch_of(const E& e) {
   return b;
 }
 
-/// The planes of a statement of scalar S and expression E, with kernel `Kernel` (null: the elementwise loop).
-template <class S, class E, int R = E::rank, class Kernel = void> struct statement : run::statement_planes<R + batch_levels_v<S>> {
+/// The planes of a statement of scalar S and expression E, with kernel `Kernel` (void: the elementwise loop), or `Merged` where names of expressions are merged.
+template <class S, class E, int R = E::rank, class Kernel = void, class Merged = Kernel> struct statement : run::statement_planes<R + batch_levels_v<S>> {
   using out_core = core_t<S>;
   static constexpr int rank = R, levels = batch_levels_v<S>, full_rank = rank + levels;
   static_assert(full_rank <= run::max_rank, "ttensor: at most 12 axes in one statement, vmap axes included");
@@ -70,11 +70,16 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
   static constexpr auto plane_facts = table::facts();
   static constexpr run::statement_type constants{
       kernel::launch, plane_facts.v, planes, outs, kernel::N, kernel::cost, expr::steps_to_show<E>(), nullptr, nullptr};
+  using names = merged<std::remove_cvref_t<decltype(expr::tree(std::declval<const E&>()))>>;
+  using merged_kernel = typename std::conditional_t<std::is_void_v<Kernel>, typename with<leaves_of_t<E>>::template loop<typename names::program>, Merged>;
+  static constexpr run::statement_type merged_constants{
+      merged_kernel::launch, plane_facts.v, planes, outs, kernel::N, merged_kernel::cost, constants.steps, nullptr, nullptr};
   using base = run::statement_planes<full_rank>;
   [[no_unique_address]] level_calls::met<S, typename E::scalar> calls{};
 
   statement(const statement&) = delete;
-  TTENSOR_INLINE explicit statement(const E& e, const run::statement_type& chosen = constants) : base{chosen, plane_, holder_, own_} {
+  TTENSOR_INLINE explicit statement(const E& e) : statement(e, chosen(e)) {}
+  TTENSOR_INLINE statement(const E& e, const run::statement_type& type) : base{type, plane_, holder_, own_} {
     int k = outs;
     e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
       if constexpr (level_calls::tracked<S, typename E::scalar>) calls.look(l);
@@ -89,6 +94,11 @@ template <class S, class E, int R = E::rank, class Kernel = void> struct stateme
   }
 
  private:
+  static TTENSOR_INLINE const run::statement_type& chosen([[maybe_unused]] const E& e) {
+    if constexpr (names::pattern.names)
+      if (names::holds(expr::tree(e))) return merged_constants;
+    return constants;
+  }
   template <int Levels, int Q> TTENSOR_INLINE void put(int k, const ::ttensor::plane<Q>& p) {
     plane_[k].ptr = const_cast<char*>(static_cast<const char*>(p.ptr));
     holder_[k] = p.holder;

@@ -19,16 +19,16 @@ struct collected<Red, Q> { using type = reelem_t<Q, collect_t<elem_t<Q>>>; };
 template <class Red, class Q> using collected_t = typename collected<Red, Q>::type;
 
 namespace reduce_detail {
-/// The bits of a sum do not depend on whether names are merged.
+/// The bits of a sum do not depend on whether names are merged, here or by the tape, which binds them.
 template <class E> inline constexpr int chains_v = run::chains_of<std::conditional_t<has_names_v<E>, typename merged<E>::program, program_of<E>>>;
 template <class Red, bool Columns, class S, class E> struct types {
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
-    using kernel =
-        run::reduce_kernel<program_of<E>, chains_v<E>, Red, Columns,
-                           core_t<collected_t<Red, reduction_scalar_t<Red, S>>>, eval_detail::leaf_core<L>...>;
+    template <class Prog> using loop = run::reduce_kernel<Prog, chains_v<E>, Red, Columns, core_t<collected_t<Red, reduction_scalar_t<Red, S>>>, eval_detail::leaf_core<L>...>;
   };
-  using kernel = typename with<leaves_of_t<E>>::kernel;
+  template <class Prog> using loop = typename with<leaves_of_t<E>>::template loop<Prog>;
+  using kernel = loop<program_of<E>>;
+  using statement = ttensor::statement<collected_t<Red, reduction_scalar_t<Red, S>>, E, E::rank, kernel, loop<typename merged<E>::program>>;
 };
 
 /// Strides of the output over the statement's axes: 0 on reduced axes, row-major over the others.
@@ -47,9 +47,10 @@ template <class Red, bool Columns, class S, class E>
 auto collect(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) -> store<collected_t<Red, reduction_scalar_t<Red, S>>> {
   using Q = collected_t<Red, reduction_scalar_t<Red, S>>;
   // the innermost axis may be a batch axis, which is never reduced
-  using kernel = typename reduce_detail::types<Red, Columns || (batch_levels_v<S> > 0), S, E>::kernel;
+  using types = reduce_detail::types<Red, Columns || (batch_levels_v<S> > 0), S, E>;
+  using kernel = typename types::kernel;
   const auto batch = batch_of<S>(e);
-  statement<Q, E, E::rank, kernel> st(e, batch, shape);
+  typename types::statement st(e, batch, shape);
   dims<E::rank> kept = shape;
   for (int d = 0; d < E::rank; ++d)
     if (set.reduced[d]) kept[d] = 1;
@@ -88,8 +89,6 @@ template <class Q, class W> store<Q> rounded(store<W>& wide) {
 /// Reduces `e` (scalar S) over the axes in `set` into a fresh store.
 template <class Red, bool Columns, class S, class E>
 store<reduction_scalar_t<Red, S>> evaluate_reduction(const E& e, const dims<E::rank>& shape, const axis_set<E::rank>& set) {
-  if constexpr (has_names_v<E>)
-    if (merged<E>::holds(e)) return evaluate_reduction<Red, Columns, S>(merged<E>::bound(e), shape, set);
   using Q = reduction_scalar_t<Red, S>;
   auto y = reduce_detail::collect<Red, Columns, S>(e, shape, set);
   if constexpr (std::is_same_v<decltype(y), store<Q>>) return y;
@@ -105,8 +104,8 @@ template <class Red, class S, class W, class E> struct total_of {
   };
   template <class Prog> using loop = typename with<leaves_of_t<E>>::template loop<Prog>;
   using kernel = loop<program_of<E>>;
-  using types = statement<W, E, E::rank, kernel>;
   using names = merged<E>;
+  using types = statement<W, E, E::rank, kernel, loop<typename names::program>>;
   static constexpr int R = E::rank;
   using operands = flat_operands<R, leaves_of_t<E>>;
 
@@ -132,25 +131,30 @@ template <class Red, class S, class W, class E> struct total_of {
     adjacent_operands<R, leaves_of_t<E>> o(e, nullptr);
     const index_t n = o.size();
     if (TTENSOR_UNLIKELY(o.misfits != 0) || n == 0 || n > kernel::block) return false;
-    if (TTENSOR_LIKELY(n >= kernel::N)) {
-      value = kernel::reduced(kernel::row::run(o.at, n));
-    } else if constexpr (kernel::single::cheap && kernel::one_pack) {
-      value = kernel::reduced(kernel::row::run_few(o.at, n));
-    } else {
-      o.at[0] = reinterpret_cast<char*>(&value);
-      run::run_few(types::constants, o.at, n, true);
-    }
+    if constexpr (has_names_v<E>)
+      if (names::holds(e)) return run_as<loop<typename names::program>>(value, o.at, n, types::merged_constants), true;
+    run_as<kernel>(value, o.at, n, types::constants);
     return true;
+  }
+  template <class K> TTENSOR_INLINE static void run_as(W& value, char** at, index_t n, const run::statement_type& type) {
+    if (TTENSOR_LIKELY(n >= K::N)) {
+      value = K::reduced(K::row::run(at, n));
+    } else if constexpr (K::single::cheap && K::one_pack) {
+      value = K::reduced(K::row::run_few(at, n));
+    } else {
+      at[0] = reinterpret_cast<char*>(&value);
+      run::run_few(type, at, n, true);
+    }
   }
   TTENSOR_NOINLINE static W planned(const E e) {  // a copy: the expression may live in registers
     W value = W(Red::template identity<W>());
     const auto shape = e.shape();
     const index_t n = shape::size(shape);
     if (n == 0) return value;
-    run::statement_type type = types::constants;
+    const run::statement_type* type = &types::constants;
     if constexpr (names::exists)
-      if (names::holds(e)) type.kernel = loop<typename names::program>::launch;
-    types st(e, type);
+      if (names::holds(e)) type = &types::merged_constants;
+    types st(e, *type);
     eval_detail::set_extent<R>(st, dims<0>{}, shape);
     st.align();
     st.set_output(0, &value, dims<R>{});
@@ -179,8 +183,6 @@ template <class Red, class S, class E> TTENSOR_INLINE reduction_scalar_t<Red, S>
   } else if constexpr (whole_tree<E>) {
     if constexpr (total::few) done = total::run(value, e);
   } else if constexpr (E::rank > 0 && all_fit_adjacent<E::rank>(leaves_of_t<E>{})) {
-    if constexpr (has_names_v<E>)
-      if (merged<E>::holds(e)) return reduce_all<Red, S>(merged<E>::bound(e));
     done = total::run_adjacent(value, e);
   }
   if (!done) value = total::planned(e);
