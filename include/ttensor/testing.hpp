@@ -129,7 +129,7 @@ template <class F> std::vector<difference> resolved_differences(const F& value, 
 template <bool Forward, class F, class... X> gradcheck_result check(const F& f, const X&... arguments) {
   static_assert(sizeof...(X) > 0, "ttensor: gradcheck(f, x...): the arguments stand behind the function");
   const std::tuple<tree::evaluated_t<X>...> x(tree::evaluate_all(arguments)...);
-  const auto backward = std::apply([&](const auto&... a) { return vjp(f, a...); }, x);
+  const auto backward = meta::unpack([&](const auto&... a) { return vjp(f, a...); }, x);
   std::vector<std::vector<double>> reverse;  // a row an output
   each_number(backward.y, [&](int which, index_t k, double) { reverse.push_back(numbers(backward.pull(basis(backward.y, which, k)))); });
 
@@ -153,7 +153,7 @@ template <bool Forward, class F, class... X> gradcheck_result check(const F& f, 
   each_number(x, [&](int which, index_t k, double at) {
     const auto value = [&](double by) {
       return numbers(
-          std::apply([&](const auto&... a) { return tree::evaluate_all(f(a...)); }, with_number(x, which, k, at + by)));
+          meta::unpack([&](const auto&... a) { return tree::evaluate_all(f(a...)); }, with_number(x, which, k, at + by)));
     };
     differ.push_back(resolved_differences(value, at, step(at, floats ? 0x1p-4 : 0x1p-9), floats ? 0x1p-23 : 0x1p-52, r.tolerance / 10, scale));
     ++r.inputs;

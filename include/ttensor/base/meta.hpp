@@ -100,6 +100,16 @@ template <class F, class B, int... I> constexpr decltype(auto) spread(F& f, B& b
 template <class F, class... T> constexpr decltype(auto) spread(const F& f, const bundle<T...>& b) {
   return meta::spread(f, b, std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>{});
 }
+namespace meta {
+template <class F, class T, std::size_t... I> constexpr decltype(auto) unpack_all(F&& f, T&& t, std::index_sequence<I...>) {
+  using std::get;
+  return static_cast<F&&>(f)(get<I>(static_cast<T&&>(t))...);
+}
+/// f(elements of the tuple...), as std::apply, which is seven functions for the compiler.
+template <class F, class T> constexpr decltype(auto) unpack(F&& f, T&& t) {
+  return meta::unpack_all(static_cast<F&&>(f), static_cast<T&&>(t), std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<T>>>{});
+}
+}  // namespace meta
 /// Calls f(integral_constant<int, 0>), ..., f(integral_constant<int, N - 1>) in order.
 template <int N, class F> TTENSOR_HD TTENSOR_INLINE constexpr void static_for(F&& f) {
   meta::each_index(f, std::make_integer_sequence<int, N>{});

@@ -144,7 +144,7 @@ template <class Key, class F, class... A> struct node final : tape_node {
   void backward(tape& t) override {
     if (!any_live(t, out)) return;
     second_run<Key> again(t);
-    const auto y = record_on(t, [&] { return tree::evaluate_all(std::apply([&](const auto&... a) { return f(a...); }, args)); });
+    const auto y = record_on(t, [&] { return tree::evaluate_all(meta::unpack([&](const auto&... a) { return f(a...); }, args)); });
     std::size_t k = 0;
     tree::for_each(hand_over<Key>{t, out, k}, y);
     again.sweep();

@@ -74,7 +74,7 @@ template <class B, class Rule, class... V> struct transposed_rule {
       auto r = call_rule(rule, x, std::tuple<std::remove_cvref_t<decltype(d)>...>(d...));
       return second_t<decltype(r)>(tree::evaluate_all(std::get<1>(r)));
     };
-    return std::apply([&](const auto&... v) {
+    return meta::unpack([&](const auto&... v) {
       return pullback<B, decltype(linear), type_list<>, tree::rebind_t<tree::lift_to<B>, V>...>(
           linear, tree::map<tree::rebind_t<tree::lift_to<B>, V>>(zero_leaf{}, v)...)(ct);
     }, x);
@@ -125,7 +125,7 @@ template <class F, class Rule> struct custom_jvp_function {
  private:
   template <class... A> auto run(const A&... a) const {
     using Plain = std::tuple<custom_detail::plain_t<A>...>;
-    custom_detail::check_captures<tree::evaluated_t<decltype(std::apply(f, std::declval<const Plain&>()))>>();
+    custom_detail::check_captures<tree::evaluated_t<decltype(meta::unpack(f, std::declval<const Plain&>()))>>();
     using PlainPair = std::remove_cvref_t<decltype(custom_detail::call_rule(rule, std::declval<const Plain&>(),
                                                                             std::declval<const Plain&>()))>;
     custom_detail::check_captures<custom_detail::first_t<PlainPair>>();
@@ -204,7 +204,7 @@ template <class F, class Fwd, class Bwd> struct custom_vjp_function {
                     "(jacfwd(jacrev(f))), or give the function a custom_jvp");
     } else {
       using B = parts::below_t<C>;
-      const auto p = std::apply([&](const auto&... q) { return fwd(q...); }, custom_detail::values<L>(a...));
+      const auto p = meta::unpack([&](const auto&... q) { return fwd(q...); }, custom_detail::values<L>(a...));
       using V = custom_detail::first_t<std::remove_cvref_t<decltype(p)>>;
       using Saved = custom_detail::second_t<std::remove_cvref_t<decltype(p)>>;
       using Y = tree::rebind_t<tree::lift_to<B>, V>;

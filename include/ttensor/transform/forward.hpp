@@ -129,10 +129,10 @@ template <class Along> void require_dependence(const char* op, std::size_t n, Al
 /// f at arguments that Level has wrapped.
 template <class Level, class F, class... W> auto evaluated(const F& f, std::tuple<W...>& wrapped) {
   TTENSOR_DUAL_CALL(const level_calls::running call;)
-  TTENSOR_DUAL_CALL(std::apply([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<Level>}, x), ...); }, wrapped);)
+  TTENSOR_DUAL_CALL(meta::unpack([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<Level>}, x), ...); }, wrapped);)
   auto y = [&] {
     const level_detail::forward_level open;
-    return tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, wrapped));
+    return tree::evaluate_all(meta::unpack([&](const auto&... x) { return f(x...); }, wrapped));
   }();
   TTENSOR_DUAL_CALL(tree::for_each(level_detail::returned{call, level_calls::name<Level>}, std::as_const(y));)
   return y;

@@ -97,7 +97,7 @@ template <class T> T basis(const T& like, int which, index_t k) {
   }, like);
 }
 template <class C, class Y, class X> auto zero_rows(const Y& y, const X& x) {
-  return std::apply(
+  return meta::unpack(
       [&](const auto&... o) {
         return typename rows<C, X, std::tuple<decltype(o)...>>::type{[&](const auto& leaf) {
           return tree::map<row_t<C, std::remove_cvref_t<decltype(leaf)>, X>>(
@@ -134,9 +134,9 @@ template <class C, class Y, class X, class Rows> result_t<C, Y, X> assemble(cons
     each_index([&](auto o) { std::get<o()>(to) = std::move(std::get<o()>(r)); }, std::make_index_sequence<std::tuple_size_v<Rows>>{});
     return j;
   } else {
-    return std::apply(
+    return meta::unpack(
         [&](auto&... row) {
-          return R{std::apply([](auto&... b) { return std::make_tuple(std::move(b)...); }, leaf_refs(row))...};
+          return R{meta::unpack([](auto&... b) { return std::make_tuple(std::move(b)...); }, leaf_refs(row))...};
         },
         r);
   }
@@ -166,13 +166,13 @@ template <class C, bool Chunked> struct passes {
 template <class C, bool Holomorphic, class P, class X, class Y, class Along> auto columns(const P& p, const X& x, const Y& y, Along&& along) {
   check_complex<Holomorphic>(y, x);
   auto r = zero_rows<C>(y, x);
-  std::apply([&](auto&... row) {
+  meta::unpack([&](auto&... row) {
     int leaf = 0;
     tree::for_each([&](const auto& l, auto&... block) {
       const index_t n = leaf_size(l);
       p.each(n, [&](index_t k, index_t rows) {
         const auto d = along(leaf, k, rows);
-        std::apply([&](const auto&... v) { (p.put(block, k, rows, 1, n, v), ...); }, leaf_refs(d));
+        meta::unpack([&](const auto&... v) { (p.put(block, k, rows, 1, n, v), ...); }, leaf_refs(d));
       });
       ++leaf;
     }, x, row...);

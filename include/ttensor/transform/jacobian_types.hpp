@@ -17,7 +17,7 @@ template <class T> auto leaf_refs(T& t) {
   using D = std::remove_const_t<T>;
   if constexpr (is_one_leaf_v<D>) return std::tie(unstacked(t));
   else if constexpr (tuple_like<D>)
-    return std::apply([](auto&... x) { return std::tuple_cat(leaf_refs(x)...); }, t);
+    return meta::unpack([](auto&... x) { return std::tuple_cat(leaf_refs(x)...); }, t);
   else if constexpr (tree::is_aggregate_tree_v<D> || tree::is_record_v<D>)
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return std::tuple_cat(field_refs<T, I>(t)...);

@@ -36,7 +36,7 @@ template <class Out, class K> Out keys_as(const K& keys) {
   } else if constexpr (requires { keys.seed; }) {
     return Out(typename Out::word(keys.seed));
   } else if constexpr (tuple_like<K>) {
-    return std::apply([](const auto&... k) { return Out{keys_as<typename Out::value_type>(k)...}; }, keys);
+    return meta::unpack([](const auto&... k) { return Out{keys_as<typename Out::value_type>(k)...}; }, keys);
   } else {
     Out out;
     for (const auto& k : keys) out.push_back(keys_as<typename Out::value_type>(k));

@@ -92,7 +92,7 @@ template <class C, class Map, class... V> auto apply_to(const Map& f, const V&..
     using Y = tree::rebind_t<tree::lift_to<B>, Like>;
     const auto value = [&] {
       return tree::lift<Y>(
-          std::apply([&](const auto&... x) { return apply_to<C>(f, x...); }, custom_detail::values<L>(v...)));
+          meta::unpack([&](const auto&... x) { return apply_to<C>(f, x...); }, custom_detail::values<L>(v...)));
     };
     if constexpr (is_dual_v<L>) {
       return custom_detail::joined<T, custom_detail::tangents_of<L>, Y>([&](int k) {

@@ -89,7 +89,7 @@ template <class G, class... A> auto apart(G&& g, const A&... a) {
     if constexpr (is_option_v<T>) return std::tuple<>{};
     else return std::tuple<const T&>(t);
   };
-  return std::apply([&](const auto&... x) { return g(decltype(list_of(a...)){}, x...); }, std::tuple_cat(value(a)...));
+  return meta::unpack([&](const auto&... x) { return g(decltype(list_of(a...)){}, x...); }, std::tuple_cat(value(a)...));
 }
 /// The same of a transform that takes a point and a direction there.
 template <class G, class... A> auto point_and_direction(G&& g, const A&... a) {

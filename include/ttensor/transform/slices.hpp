@@ -53,7 +53,7 @@ template <class T> index_t length(const T& xs) {  // -1: no tensor inside
   if constexpr (tree::tensor_leaf<T>) n = xs.extent(0);
   else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) n = static_cast<index_t>(xs.size());
   else if constexpr (is_sliced_v<T>) tree::each_part([&](const auto& x) { same_length(n, length(x)); }, xs);
-  else if constexpr (tuple_like<T>) std::apply([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
+  else if constexpr (tuple_like<T>) meta::unpack([&](const auto&... x) { (same_length(n, length(x)), ...); }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>) tree::for_each([&](const auto& x) { if constexpr (tree::tensor_leaf<std::remove_cvref_t<decltype(x)>>) same_length(n, x.extent(0)); }, xs);
   else if constexpr (requires { xs.has_value(); }) n = xs ? length(*xs) : -1;
   else if constexpr (tree::is_record_v<T>)
@@ -76,7 +76,7 @@ template <class T> slice_of_t<T> zero_slice(const T& xs) {
   } else if constexpr (is_sliced_v<T>) {
     return tree::map_parts<Slice>([](const auto& x) { return zero_slice(x); }, xs);
   } else if constexpr (tuple_like<T>) {
-    return std::apply([&](const auto&... x) { return Slice{zero_slice(x)...}; }, xs);
+    return meta::unpack([&](const auto&... x) { return Slice{zero_slice(x)...}; }, xs);
   } else if constexpr (tree::is_aggregate_tree_v<T>) {
     return tree::map<Slice>([&]<class X, class Out>(const X& x, std::type_identity<Out>) { return Out(zero_slice(x)); }, xs);
   } else if constexpr (requires { xs.has_value(); }) {
@@ -98,7 +98,7 @@ template <class T> slice_of_t<T> slice_at(const T& xs, index_t i) {
   else if constexpr (tree::is_keys_v<T> && !std::is_same_v<slice_of_t<T>, T>) return xs[static_cast<std::size_t>(i)];
   else if constexpr (is_sliced_v<T>) return tree::map_parts<slice_of_t<T>>([i](const auto& x) { return slice_at(x, i); }, xs);
   else if constexpr (tuple_like<T>)
-    return std::apply([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
+    return meta::unpack([&](const auto&... x) { return slice_of_t<T>{slice_at(x, i)...}; }, xs);
   else if constexpr (tree::is_aggregate_tree_v<T>)
     return tree::map<slice_of_t<T>>(slice_leaf{i}, xs);
   else if constexpr (requires { xs.has_value(); }) return xs ? slice_of_t<T>(slice_at(*xs, i)) : slice_of_t<T>();

@@ -69,7 +69,7 @@ template <class C, class F, class... O, class... A> class pullback<C, F, type_li
     if constexpr (probing_v<T>) {
       return vjp_detail::looked_at_gradient<probe_of_t<C, T>, A...>();
     } else if constexpr (depth_v<T> > depth_v<C>) {
-      return std::apply(
+      return meta::unpack(
           [&](const auto&... a) {
             return pullback<join_chain_t<double, C, T>, F, type_list<O...>, A...>(tape_->f, a...)(ct);
           },
@@ -190,7 +190,7 @@ template <class F, class... X> auto vhp(const F& f, const X&... x_v_options) {
     static_assert(vjp_detail::copies<F>());
     options::refuse_aux<O...>();
     if constexpr (vjp_detail::takes_list<F, std::remove_cvref_t<decltype(x)>>)
-      return std::apply(
+      return meta::unpack(
           [&](const auto&... a) {
             return vjp(vjp_detail::gradients<O...>(f, x), options::of_vhp{}, O{}..., a...).pull(v);
           },

@@ -307,7 +307,7 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
       using Slices = std::tuple<vmap_detail::mapped_t<vmap_detail::sliced, vmap_detail::entry_t<in, I, count>, A>...>;
       using Probes = std::tuple<probed_arg_t<probe<C>, vmap_detail::entry_t<in, I, count>, A>...>;
       if constexpr (probe_captured_by_v<F, std::conditional_t<plain, tree::rebind_t<level_detail::above<Forced>, Slices>, W>>) {
-        using R = tree::evaluated_t<decltype(std::apply(f, std::declval<const std::conditional_t<plain, Probes, W>&>()))>;
+        using R = tree::evaluated_t<decltype(meta::unpack(f, std::declval<const std::conditional_t<plain, Probes, W>&>()))>;
         return level_detail::fake<tree::rebind_t<vmap_detail::outside<batched<C>, out>, probed_result_t<C, R>>>();  // numbers are probes; integers leave their level here too
       } else {
         vmap_detail::chunk part{most, out == none, options::has<vmap_detail::first_unmapped, O...> ? "per_sample_grad" : "vmap"};
@@ -318,8 +318,8 @@ template <class F, class... O> struct vmap_function<F, type_list<O...>> {
             raise<shape_error>(
                 message("[") + part.op +
                 "] the mapped arguments hold no tensor, so the number of examples is not known; map a tensor [TT-S17]");
-          std::apply([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<batched<C>>}, x), ...); }, w);
-          const auto y = tree::evaluate_all(std::apply([&](const auto&... x) { return f(x...); }, w));
+          meta::unpack([&](auto&... x) { (tree::for_each(level_detail::entering{call, level_calls::name<batched<C>>}, x), ...); }, w);
+          const auto y = tree::evaluate_all(meta::unpack([&](const auto&... x) { return f(x...); }, w));
           tree::for_each(level_detail::returned{call, level_calls::name<batched<C>>}, y);
           using M = vmap_detail::outside<batched<C>, out>;
           return tree::map<tree::rebind_t<M, std::remove_cvref_t<decltype(y)>>>(
