@@ -79,7 +79,7 @@ template <class S, class E, int R = E::rank, class Kernel = void, class Merged =
 
   statement(const statement&) = delete;
   TTENSOR_INLINE explicit statement(const E& e) : statement(e, chosen(e)) {}
-  TTENSOR_INLINE statement(const E& e, const run::statement_type& type) : base{type, plane_, holder_, own_} {
+  TTENSOR_INLINE statement(const E& e, const run::statement_type& how) : base{how, plane_, holder_, own_} {
     int k = outs;
     e.leaves([&]<class L>(const L& l) __attribute__((always_inline)) {
       if constexpr (level_calls::tracked<S, typename E::scalar>) calls.look(l);
