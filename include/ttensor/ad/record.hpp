@@ -162,6 +162,8 @@ template <class S, class E> auto iteration_extent(const E& e, const dims<E::rank
   for (int d = 0; d < E::rank; ++d) extent[levels + d] = shape[d];
   return extent;
 }
+/// Too long to be differentiated as written, but not where its names of expressions are computed once: what only run time knows.
+template <class E> inline constexpr bool has_long_names_v = has_names_v<E> && leaves_of_t<E>::size > 64;
 /// Gives the planes of `y` slots and pushes the node of the statement `e`, if any of its leaves is on a tape.
 template <class S, class E, int F> void record(store<S>& y, const E& e, const dims<F>& extent, const dims<F>& out_stride) {
   using X = taped_t<S>;
@@ -169,12 +171,16 @@ template <class S, class E, int F> void record(store<S>& y, const E& e, const di
     if (merged<E>::holds(e)) return record(y, merged<E>::bound(e), extent, out_stride);
   const std::uint64_t serial = serial_of(e);
   if (serial == 0) return;
-  tape& t = tape::find(serial);
-  using node_type = typename std::conditional_t<has_var_v<X>, nested_node_of<S, E>, std::type_identity<statement_node<S, E>>>::type;
-  std::uint32_t out[node_type::vars];  // first, as memory may fail
-  give_slots(t, y, out);
-  auto& n = t.push<node_type>(e, extent, out_stride);
-  for (int k = 0; k < node_type::vars; ++k) n.out[k] = out[k];
+  if constexpr (has_long_names_v<E>) {
+    tapes::many_operands();
+  } else {
+    tape& t = tape::find(serial);
+    using node_type = typename std::conditional_t<has_var_v<X>, nested_node_of<S, E>, std::type_identity<statement_node<S, E>>>::type;
+    std::uint32_t out[node_type::vars];  // first, as memory may fail
+    give_slots(t, y, out);
+    auto& n = t.push<node_type>(e, extent, out_stride);
+    for (int k = 0; k < node_type::vars; ++k) n.out[k] = out[k];
+  }
 }
 /// Drops what a right side holds.
 template <class E> void give_up(owned<E>& e) { e.give_up(); }
@@ -275,9 +281,11 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
         return any_function(program_of<E>{});
       else return false;
     }();
-    if constexpr (together) {
+    if constexpr (together && !ad::has_long_names_v<E>) {
       return value_and_gradient<X>(e, shape);
     } else {
+      if constexpr (together)
+        if (merged<E>::holds(e)) return value_and_gradient<X>(merged<E>::bound(e), shape);
       store<Q> y;
       if constexpr (has_var_v<X>)
         y = ad::retape<Q>(sum_rule<ad::untaped_t<S>>::template evaluate<Columns>(ad::untape_expression(e), shape, set));

@@ -119,6 +119,7 @@ inline constinit thread_local statistics stats{};
 [[noreturn]] void not_live();
 [[noreturn]] void mixed_levels();
 [[noreturn]] void full();
+[[noreturn]] void many_operands();
 [[noreturn]] void torn();
 inline constexpr std::size_t most_slots = (std::size_t(1) << 27) - 1;  // a reference to an adjoint has 27 bits for its slot (scalar_tape.hpp)
 }  // namespace tapes
@@ -316,6 +317,11 @@ TTENSOR_BODY void hot_place::warm(std::uint64_t s) {
 }
 TTENSOR_BODY void cool_all() {
   for (; hottest; hottest = hottest->next) hottest->serial = hot_place::cold;
+}
+TTENSOR_BODY void many_operands() {
+  raise<type_error>(
+      "[var] more than 64 arrays and numbers in a statement that is differentiated, whose equal parts do not read the same arrays and numbers; evaluate a part with "
+      "eval() first, or name what is one with let() [TT-T10]");
 }
 TTENSOR_BODY void full() {
   raise<error>(

@@ -34,7 +34,7 @@ template <class Red, class Out> struct parts {
 template <class Prog> inline constexpr int chains_of = Prog::length <= 12 ? 4 : 2;
 /// out = Red::combine(out, Prog(leaves)) over the run. An output step of 0 reduces the run to one element.
 /// Red: identity<V>() and combine(V, V) on packs of the accumulation type. Columns: also instantiate the row accumulator.
-/// Chains: the same number whether or not Prog has its names merged.
+/// Chains: chains_of the statement as written, also where Prog has its names merged.
 /// `launch` is a run::rows_kernel.
 template <class Prog, int Chains, class Red, bool Columns, class Out, class... L> struct reduce_kernel {
   static constexpr int N = lanes_of<Out, L...>();

@@ -114,7 +114,7 @@ template <bool Merges, class T, class E> std::string operands_text(const E& e, c
   add(s, "leaves:\n");
   int k = T::outs, slot = 0;
   e.leaves([&]<class L>(const L& l) {
-    if (again && again[slot]) return static_cast<void>(++slot, ++k);
+    if (again && again[slot]) return static_cast<void>(++slot, k += planes_v<typename L::scalar>);
     add(s, joined("  x", slot++, ": ", scalar_type_text<typename L::scalar>()));
     constexpr bool uniform = run::is_uniform_v<eval_detail::leaf_core<L>>;
     if constexpr (is_scalar_leaf_v<L> && depth_v<typename L::scalar> == 0) add(s, joined(" scalar ", print_detail::text(l.value, {})));

@@ -19,8 +19,7 @@ struct collected<Red, Q> { using type = reelem_t<Q, collect_t<elem_t<Q>>>; };
 template <class Red, class Q> using collected_t = typename collected<Red, Q>::type;
 
 namespace reduce_detail {
-/// The bits of a sum do not depend on whether names are merged, here or by the tape, which binds them.
-template <class E> inline constexpr int chains_v = run::chains_of<std::conditional_t<has_names_v<E>, typename merged<E>::program, program_of<E>>>;
+template <class E> inline constexpr int chains_v = run::chains_of<program_of<E>>;  // as written: bits depend neither on what is merged nor on the kind of scalar
 template <class Red, bool Columns, class S, class E> struct types {
   template <class List> struct with;
   template <class... L> struct with<type_list<L...>> {
@@ -131,7 +130,7 @@ template <class Red, class S, class W, class E> struct total_of {
     adjacent_operands<R, leaves_of_t<E>> o(e, nullptr);
     const index_t n = o.size();
     if (TTENSOR_UNLIKELY(o.misfits != 0) || n == 0 || n > kernel::block) return false;
-    if constexpr (has_names_v<E>)
+    if constexpr (names::exists)
       if (names::holds(e)) return run_as<loop<typename names::program>>(value, o.at, n, types::merged_constants), true;
     run_as<kernel>(value, o.at, n, types::constants);
     return true;

@@ -135,8 +135,8 @@ TTENSOR_NOINLINE void run_whole(store<S>& out, dims<R>& extent, const run::state
       own[0] = ones<1>();
       expr::broadcast(own[0].v, 1, type.steps, own[1].v, type.planes - 1);
       for (int k = 1; k < type.planes; ++k) {
-        if (own[k] == own[0] || (merges && type.same[k] != k)) continue;  // the merged kernel does not read it
-        free = free && c[k].ptr != c[0].ptr;  // an element that is read again and again
+        if (own[k] == own[0]) continue;
+        if (!merges || type.same[k] == k) free = free && c[k].ptr != c[0].ptr;  // an element that is read again and again; the merged kernel reads only the first
         c[k].step = 0;
       }
     }
