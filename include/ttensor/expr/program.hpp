@@ -130,8 +130,12 @@ template <class From> struct finished {
 };
 template <class E> struct program_of {
   using operators = typename lower<E>::operators;
+  static constexpr int leaves = leaves_of<E>::type::size;
+  static constexpr bool fits = leaves <= 256;  // asked before the work, which is quadratic; a statement takes fewer
+  static_assert(fits, "ttensor: too many arrays in one statement; evaluate a part with eval() first");
   static constexpr auto steps = [] {
-    draft_steps<leaves_of<E>::type::size + operators::size> s;
+    draft_steps<fits ? leaves + operators::size : 1> s;
+    if constexpr (!fits) return s.length = 1, s.root = 0, s;
     const auto first = first_same(operators{});
     draft d{s.at, first.v};
     s.root = lower<E>::run(d, nullptr);
