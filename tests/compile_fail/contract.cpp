@@ -205,6 +205,28 @@ double third(const vec& x) {
   return tt::grad([slope](const auto& v) { return tt::jvp(slope, v, v).y_dot; })(x)(0);
 }
 
+// case: names_of_names_beyond_what_a_program_takes
+// expect_first: too many arrays in one statement; evaluate a part with eval\(\) first
+using pairs = tt::tensor<double, 2>;
+auto energies(const pairs& a, const pairs& b, double box) {
+  const auto d = a - b;
+  const auto m = d - box * round(d / box);
+  const auto r2 = m * m + m * m + m * m + 1.0;
+  const auto i2 = 1.0 / r2;
+  const auto i6 = i2 * i2 * i2;
+  return sum((i6 * i6 - i6) * square(1.0 - r2 / 6.25));
+}
+// twin:
+using pairs = tt::tensor<double, 2>;
+auto energies(const pairs& a, const pairs& b, double box) {
+  const auto d = a - b;
+  const auto m = tt::eval(d - box * round(d / box));
+  const auto r2 = tt::eval(m * m + m * m + m * m + 1.0);
+  const auto i2 = 1.0 / r2;
+  const auto i6 = i2 * i2 * i2;
+  return sum((i6 * i6 - i6) * square(1.0 - r2 / 6.25));
+}
+
 // case: a_function_of_other_parameters
 // expect: does not take these arguments
 auto two(double x) { return tt::grad([](const auto& a, const auto& b) { return a * b; })(x); }

@@ -145,7 +145,7 @@ TEST_CASE_TEMPLATE("names of expressions give the bits that let, and names that 
     CHECK(same_bits<T>(lennard_jones(x), with_let(x)));
     CHECK(same_bits<T>(lennard_jones(x), lennard_jones(one, one, x, x1)));   // other arrays
     CHECK(same_bits<T>(lennard_jones(one, one, x, x), with_let(x)));
-    CHECK(same_bits<T>(lennard_jones(one, one, x, z), eval(lennard_jones(one, one, x, z))));
+    CHECK(same_bits<T>(lennard_jones(one, one, x, z), let(let(one / x, [&](auto i2) { return i2 * (one / z) * i2; }), [](auto i6) { return 4.0 * (i6 * i6 - i6); })));  // two arrays
     CHECK(same_bits<T>(lennard_jones(2, 3, x, x), lennard_jones(2, 3, x, x1)));  // other numbers
     CHECK(same_bits<T>(lennard_jones(0.0, -0.0, x, x), lennard_jones(0.0, -0.0, x, x1)));
     CHECK(same_bits<T>(sigmoid_slope(x), let(1.0 / (1.0 + exp(-x)), [](auto s) { return s * (1.0 - s); })));
