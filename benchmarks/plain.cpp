@@ -1,10 +1,11 @@
-// Rows Q1 to Q31: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, names of expressions, beside loops by hand compiled with the
+// Rows Q1 to Q32: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, names of expressions, pairs in a box, beside loops by hand compiled with the
 // same flags. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <ttensor/all.hpp>
 #include <vector>
@@ -279,6 +280,50 @@ void names(index_t n) {
     }
   });
 }
+/// The forces on n particles in a periodic box, the gradient of their energy: named differences of the coordinates, and names of those.
+struct box {
+  double length;
+  mat far;  // what keeps a particle from itself
+  /// The energy, `finish` of the squared distances of all pairs.
+  template <class X, class F> auto energy(const X& p, F finish) const {
+    const auto image = [&](const auto& c) {
+      const auto d = unsqueeze(c, 1) - unsqueeze(c, 0);
+      return d - length * round(d / length);
+    };
+    const auto dx = image(p(0)), dy = image(p(1)), dz = image(p(2));
+    return 0.5 * sum(finish(dx * dx + dy * dy + dz * dz + far));
+  }
+  static auto well(double sigma2) {
+    return [sigma2](const auto& r2) {
+      const auto i2 = sigma2 / r2;
+      const auto i6 = i2 * i2 * i2;
+      return 4.0 * (i6 * i6 - i6);
+    };
+  }
+};
+void forces(index_t n) {
+  const double length = 1.2 * std::cbrt(static_cast<double>(n));
+  const auto b = std::make_shared<const box>(box{length, tt::eye<double>(n) * 1e9});
+  const mat p = length * tt::uniform<double>(tt::rng(1), {3, n});
+  const auto hand = [=, keep = p, x = p.data()](double* o) {
+    for (index_t i = 0; i < n; ++i) {
+      double force[3] = {};
+      for (index_t j = 0; j < n; ++j) {
+        double d[3], r2 = i == j ? 1e9 : 0.0;
+        for (int k = 0; k < 3; ++k) d[k] = x[k * n + i] - x[k * n + j], d[k] -= length * std::nearbyint(d[k] / length), r2 += d[k] * d[k];
+        const double i2 = 0.9 / r2, i6 = i2 * i2 * i2, slope = 24.0 * (i6 - 2.0 * i6 * i6) / r2;
+        for (int k = 0; k < 3; ++k) force[k] += slope * d[k];
+      }
+      for (int k = 0; k < 3; ++k) o[k * n + i] = force[k];
+    }
+  };
+  const std::string rest = "/double/" + std::to_string(n);
+  const auto with = [=](auto finish) {
+    return [=](mat& o) { o = tt::grad([&](const auto& q) { return b->energy(q, finish); })(p); };
+  };
+  row("Q32 forces, distances evaluated" + rest, mat(3, n), with([](const auto& r2) { return box::well(0.9)(eval(r2)); }), hand);
+  row("Q32 forces, let" + rest, mat(3, n), with([](const auto& r2) { return let(r2, box::well(0.9)); }), hand);
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -300,6 +345,7 @@ int main(int argc, char** argv) {
   rounding<float>("float", 10000);
   names(1000);
   names(100000);
+  forces(300);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

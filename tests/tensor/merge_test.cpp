@@ -330,6 +330,126 @@ TEST_CASE("names of expressions: holds are dropped, memory is used again, loops 
     CHECK(same_bits<double>(vec(o(tt::range(1, n))), with_let(y(tt::range(1, n)))));
   }
 }
+// ---- alike summands, and the bodies of let -----------------------------------------------------------------------------
+namespace {
+// Squares of coordinates, each the minimum image in a box.
+const auto image = [](const auto& d) { return d - 3.0 * round(d / 3.0); };
+const auto square_sum = [](const auto& a, const auto& b, const auto& c, const auto& d) {
+  const auto dx = a - b, dy = c - d;
+  return dx * dx + dy * dy;
+};
+const auto box_square_sum = [](const auto& a, const auto& b, const auto& c, const auto& d) {
+  const auto dx = image(a - b);
+  const auto dy = image(c - d);
+  return dx * dx + dy * dy;
+};
+const auto box_energy = [](const auto& a, const auto& b, const auto& c, const auto& d) {
+  const auto i2 = 1.0 / (box_square_sum(a, b, c, d) + 0.5);
+  return i2 * i2 * i2;
+};
+// The same name of alike numbers c and d, in the body of a let.
+const auto pair_energy = [](double c, double d) {
+  return [c, d](const auto& u) {
+    const auto i2 = c / u;
+    const auto j2 = d / u;
+    const auto i6 = i2 * j2 * i2;
+    return 4.0 * (i6 * i6 - i6);
+  };
+};
+}  // namespace
+static_assert(merged_of<decltype(square_sum), vec, vec, vec, vec>::program::length == 9, "two differences of two arrays each, not one four times");
+static_assert(merged_of<decltype(box_square_sum), vec, vec, vec, vec>::program::length == 21, "a difference of two arrays is computed once in its image");
+static_assert(merged_of<decltype(box_energy), vec, vec, vec, vec>::program::length == 27);
+static_assert(!tt::merged<tree_of<decltype(vec() * vec() + vec() * vec())>>::exists, "products of other arrays, most likely");
+static_assert(tt::has_names_v<tree_of<decltype(sigmoid_slope(vec()) + sigmoid_slope(vec()))>>, "two names of one form");
+static_assert(names_of<decltype(let(vec(), pair_energy(1, 1)))>::program::length == 9, "a let knows what is one array, not what is one number");
+static_assert(names_of<decltype(tt::fuse([](auto a, auto b) { return pair_energy(1, 1)(a) * pair_energy(1, 1)(b); }, vec(), vec()))>::program::length == 19,
+              "what fuse binds apart is apart");
+
+namespace {
+const auto two_differences = [](const auto& a, const auto& b, const auto& c, const auto& d) {
+  const auto e = exp((a - b) * (c - d));
+  return (e - 1.0) / (e + 1.0);
+};
+}  // namespace
+static_assert(merged_of<decltype(two_differences), vec, vec, vec, vec>::program::length == 13, "a product of two differences may be no square: the name holds for it, too");
+
+TEST_CASE("alike summands: names in each give the bits that other arrays give") {
+  for (const index_t n : sizes) {
+    const vec a = wave<double>(n, 0.1), b = wave<double>(n, 1.3), c = 4.0 * wave<double>(n, 0.7), d = -2.0 * wave<double>(n, 2.7);
+    const auto at_once = [&](const vec& p, const vec& q, const vec& r, const vec& s) {
+      const vec x = p - q, y = r - s, dx = x - 3.0 * round(x / 3.0), dy = y - 3.0 * round(y / 3.0);
+      return vec(dx * dx + dy * dy);
+    };
+    CHECK(same_bits<double>(box_square_sum(a, b, c, d), at_once(a, b, c, d)));
+    CHECK(same_bits<double>(square_sum(a, b, c, d), vec((a - b) * (a - b) + (c - d) * (c - d))));
+    CHECK(same_bits<double>(square_sum(a, b, c, d), square_sum(apart(a), b, c, apart(d))));
+    CHECK(same_bits<double>(box_square_sum(a, b, a, b), at_once(a, b, a, b)));
+    CHECK(same_bits<double>(box_square_sum(a, a, c, c), at_once(a, a, c, c)));
+    const vec e = 1.0 / (at_once(a, b, c, d) + 0.5);
+    CHECK(same_bits<double>(box_energy(a, b, c, d), e * e * e));
+    const vec product = exp(vec(a - b) * vec(c - d));
+    CHECK(same_bits<double>(two_differences(a, b, c, d), (product - 1.0) / (product + 1.0)));
+    const auto x = a - b, y = c - d, z = d - a;  // not squares: one name stands with another
+    CHECK(same_bits<double>(x * y + y * z, vec(vec(x) * vec(y) + vec(y) * vec(z))));
+    const auto u = image(x), v = image(y);
+    CHECK(same_bits<double>(u * v + v * u, vec(2.0 * (vec(u) * vec(v)))));
+    const auto s = 1.0 / (1.0 + exp(-a)), t = 1.0 / (1.0 + exp(-b));
+    const vec s1 = s, t1 = t;
+    CHECK(same_bits<double>(s * (1.0 - s) + t * (1.0 - t), s1 * (1.0 - s1) + t1 * (1.0 - t1)));
+    CHECK(sum(s * (1.0 - s) - t * (1.0 - t)) == sum(vec(s1 * (1.0 - s1) - t1 * (1.0 - t1))));
+  }
+}
+TEST_CASE("alike summands in a gradient against the closed form") {
+  const index_t n = 40;
+  const vec a = wave<double>(n, 0.1), b = wave<double>(n, 1.3), c = 4.0 * wave<double>(n, 0.7), d = -2.0 * wave<double>(n, 2.7);
+  const auto [ga, gb, gc, gd] = tt::grad<0, 1, 2, 3>([](const auto& p, const auto& q, const auto& r, const auto& s) { return sum(box_energy(p, q, r, s)); })(a, b, c, d);
+  double worst = 0;
+  for (index_t i = 0; i < n; ++i) {
+    const double x = a(i) - b(i), y = c(i) - d(i), dx = x - 3 * std::nearbyint(x / 3), dy = y - 3 * std::nearbyint(y / 3);
+    const double slope = -6 * std::pow(dx * dx + dy * dy + 0.5, -4), scale = 1 / (1 + std::abs(slope));
+    worst = std::max({worst, scale * std::abs(ga(i) - slope * dx), scale * std::abs(gb(i) + slope * dx), scale * std::abs(gc(i) - slope * dy), scale * std::abs(gd(i) + slope * dy)});
+  }
+  CHECK(worst < 1e-13);
+}
+TEST_CASE("names in the body of let and fuse: values, sums and derivatives") {
+  const auto nested = [](double c, double d) {
+    return [=](const auto& v) {
+      return let(v * v, [=](auto a) {
+        return let(pair_energy(c, d)(a + 1.0), [=](auto e) {
+          const auto t = exp(c * e);
+          return t / (1.0 + t) + a * e;
+        });
+      });
+    };
+  };
+  for (const index_t n : {1, 5, 16, 1000}) {
+    const vec x = 1.5 + wave<double>(n, 0.3), z = 1.1 + wave<double>(n, 1.7), w = wave<double>(n, 2.1);
+    for (const double d : {2.0, 3.0}) {  // one number, two numbers
+      const vec u = x * x, e = pair_energy(2, d)(u), other = pair_energy(2, d)(z);
+      CHECK(same_bits<double>(let(x * x, pair_energy(2, d)), e));
+      CHECK(same_bits<double>(tt::fuse([&](auto a, auto b) { return pair_energy(2, d)(a) * pair_energy(2, d)(b); }, u, z), e * other));
+      CHECK(same_bits<double>(let(u, [&](auto a) { return pair_energy(2, d)(a) * pair_energy(2, d)(z); }), e * other));  // z is captured
+      CHECK(std::abs(sum(let(x * x, pair_energy(2, d))) - sum(e)) <= 1e-12 * (1 + sum(abs(e))));
+      // f(v) = sum g(v * v), g(u) = 4 (q^2 - q), q = k u^-3, k = c^2 d
+      const auto f = [&](const auto& v) { return sum(let(v * v, pair_energy(2, d))); };
+      const vec g = tt::grad(f)(x), h = tt::hvp(f, x, w), mapped = tt::vmap(tt::grad(f))(reshape(x, {n, 1}))(tt::all, 0);
+      const auto along = tt::jvp([&](const auto& v) { return eval(let(v * v, pair_energy(2, d))); }, x, w);
+      const double k = 4 * d;
+      double worst = 0;
+      for (index_t i = 0; i < n; ++i) {
+        const double p = x(i), slope = 4 * (-12 * k * k * std::pow(p, -13) + 6 * k * std::pow(p, -7)), curve = 4 * (156 * k * k * std::pow(p, -14) - 42 * k * std::pow(p, -8));
+        for (const auto& [got, want] : {std::pair{g(i), slope}, {mapped(i), slope}, {h(i), curve * w(i)}, {along.y_dot(i), slope * w(i)}})
+          worst = std::max(worst, std::abs(got - want) / (std::abs(want) + 1));
+      }
+      CHECK(worst < 1e-11);
+      const vec q = eval(x * x), inner = pair_energy(0.2, 0.1 * d)(q + 1.0), t = exp(0.2 * inner);
+      CHECK(same_bits<double>(nested(0.2, 0.1 * d)(x), t / (1.0 + t) + q * inner));
+    }
+  }
+  CHECK(tt::explain(let(1.5 + wave<double>(16, 0.3), pair_energy(2, 2))).find("names of one expression merged") != std::string::npos);
+  CHECK(tt::explain(let(1.5 + wave<double>(16, 0.3), pair_energy(2, 3))).find("merged") == std::string::npos);
+}
 TEST_CASE("explain says what runs where names of expressions are merged") {
   const tt::tensor<double, 2> m = reshape(wave<double>(18, 0.2), {3, 6});
   tt::jvp([&](const auto& v) {

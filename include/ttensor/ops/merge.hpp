@@ -2,6 +2,7 @@
 // names are one array is known only at run time. A second program is compiled in which the names that are most likely one array, and the
 // numbers of parts that are most likely one expression, are one leaf and equal instructions are one instruction; it runs when they are indeed.
 #pragma once
+#include "../expr/let.hpp"
 #include "arithmetic.hpp"
 
 TTENSOR_BEGIN
@@ -50,14 +51,19 @@ template <int N, int M> struct finder {
   bool costly[M];       // a division or a function
   int group[N + 1];     // of arrays and then of numbers: the first leaf of the same type; anything else is alone
   int addend;           // the array that is a summand of the whole, alone in it; -1 if there is none: it is taken to be another array
+  int array_of[M]{};    // the only array leaf of an instruction and what it reads; -1: none, -2: several
+  bool several[M]{};    // it reads a combination of arrays, which then probably are several: of one array with itself it would be written otherwise
   int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same, see classify
+  bool apart[M]{};      // of kinds: alike summands have it, as in dx * dx + dy * dy or a * exp(-b * x) + c * exp(-d * x); a name would be in one
+  int summand[M]{};     // the innermost alike summand that reads an instruction, counted from 1; 0: none
+  int joined[M]{};      // the instruction that one was unified with last, counted from 1
 
   constexpr bool is_array_at(int slot) const { return group[slot] < N; }
   constexpr bool is_number_at(int slot) const { return group[slot] >= N && group[slot] < 2 * N; }
   /// numbers: those of one type are taken to be equal; else each is a group of its own.
   constexpr void classify(bool numbers) {
     for (int i = 0; i < M; ++i) {
-      kind[i] = i;
+      kind[i] = i, apart[i] = false, summand[i] = 0;
       for (int j = 0; j < i; ++j) {
         if (op[i] != op[j] || kind[j] != j) continue;
         bool equal = op[i] >= 0 || (group[f.at[i].slot] == group[f.at[j].slot] && (numbers || group[f.at[i].slot] < N));  // no calls: each costs the compiler
@@ -65,36 +71,47 @@ template <int N, int M> struct finder {
         if (equal) kind[i] = j;
       }
     }
+    for (int i = 0; i < M; ++i)
+      if (is[i] == form::sum) find_alike(i);
   }
-  /// The only array leaf of instruction i and what it reads; -1: none, -2: several.
-  constexpr int only_array(int i) const {
-    if (op[i] < 0) return is_array_at(f.at[i].slot) ? f.at[i].slot : -1;
-    int leaf = -1;
-    for (int k = 0; k < f.at[i].arity; ++k)
-      if (const int below = only_array(f.at[i].operand[k]); below != -1) leaf = leaf == -1 ? below : -2;
-    return leaf;
+  /// The instruction that i is taken to be if there is a name: the first of its kind, of an apart kind the first in its summand.
+  constexpr int likely(int i) const {
+    if (!apart[kind[i]]) return kind[i];
+    for (int j = kind[i]; j < i && summand[i] != 0; ++j)
+      if (kind[j] == kind[i] && summand[j] == summand[i]) return j;
+    return i;
   }
-  /// Whether instruction i reads a combination of arrays, which then probably are several: of one array with itself it would be written otherwise.
-  constexpr bool reads_several(int i) const {
-    if (op[i] < 0) return false;
-    bool yes = (is[i] == form::sum || is[i] == form::quotient) && only_array(f.at[i].operand[0]) != -1 && only_array(f.at[i].operand[1]) != -1;
-    for (int k = 0; k < f.at[i].arity; ++k) yes = yes || reads_several(f.at[i].operand[k]);
-    return yes;
+  /// array_of and several, operands first: with let an instruction has many readers, and too many paths to it to be walked.
+  constexpr void find_readers() {
+    for (int i = 0; i < M; ++i) {
+      int leaf = -1;
+      bool yes = false;
+      for (int k = 0; k < f.at[i].arity; ++k) {
+        const int below = array_of[f.at[i].operand[k]];
+        if (below != -1) leaf = leaf == -1 ? below : -2;
+        yes = yes || several[f.at[i].operand[k]];
+      }
+      array_of[i] = op[i] >= 0 ? leaf : is_array_at(f.at[i].slot) ? f.at[i].slot : -1;
+      several[i] = yes || ((is[i] == form::sum || is[i] == form::quotient) && array_of[f.at[i].operand[0]] != -1 && array_of[f.at[i].operand[1]] != -1);
+    }
   }
   constexpr void unify(int i, int j) {
+    if (i == j || joined[i] == j + 1) return;
+    joined[i] = j + 1;
     if (op[i] < 0) p.join(f.at[i].slot, f.at[j].slot);
     for (int k = 0; k < f.at[i].arity; ++k) unify(f.at[i].operand[k], f.at[j].operand[k]);
   }
   constexpr void find_arrays(int root) {
+    find_readers();
     if (is[root] == form::sum)
       for (int j = 0; j < 2; ++j)
-        if (const int slot = only_array(f.at[root].operand[j]); slot >= 0) addend = slot;
+        if (const int slot = array_of[f.at[root].operand[j]]; slot >= 0) addend = slot;
     int arrays = 0, operators = 0;
     for (int k = 0; k < N; ++k) arrays += group[k] < N;
     for (int i = 0; i < M; ++i) operators += op[i] >= 0;
     classify(false);
     bool parts = false;  // equal ones of several arrays, such as the factors of (x - z) * (x - z)
-    for (int i = 0; i < M; ++i) parts = parts || (kind[i] != i && reads_several(i));
+    for (int i = 0; i < M; ++i) parts = parts || (likely(i) != i && several[i]);
     if (!parts && arrays >= 3 && operators >= arrays) {  // a formula of one array, such as a polynomial
       const int other = arrays > 3 ? addend : -1;
       for (int k = 0; k < N; ++k)
@@ -103,7 +120,7 @@ template <int N, int M> struct finder {
       return;
     }
     for (int i = M - 1; i >= 0; --i)
-      if (op[i] >= 0 && kind[i] != i) unify(i, kind[i]);
+      if (op[i] >= 0) unify(i, likely(i));
   }
   /// Instruction i without the number that it multiplies or divides by, and without its sign.
   constexpr int without_factor(int i) const {
@@ -116,17 +133,25 @@ template <int N, int M> struct finder {
       else return i;
     }
   }
-  constexpr void mark(bool* kinds, int i) const {
-    kinds[kind[i]] = true;
-    for (int k = 0; k < f.at[i].arity; ++k) mark(kinds, f.at[i].operand[k]);
+  constexpr void set_apart(int i) {
+    apart[kind[i]] = true;
+    for (int k = 0; k < f.at[i].arity; ++k)
+      if (const int j = f.at[i].operand[k]; !apart[kind[j]]) set_apart(j);
   }
-  /// Marks the kinds of two alike summands, as in a * exp(-b * x) + c * exp(-d * x): a name would be in one summand. Those of i are t and what it adds.
-  constexpr void mark_summands(bool* apart, int i) const {
+  constexpr void set_summand(int to, int i) {
+    if (summand[i] != 0) return;
+    summand[i] = to + 1;
+    for (int k = 0; k < f.at[i].arity; ++k) set_summand(to, f.at[i].operand[k]);
+  }
+  /// Finds the summands of sum i that are alike: those of i are t and what it adds.
+  constexpr void find_alike(int i) {
     const int last = f.at[i].operand[1];
     for (int t = f.at[i].operand[0], next = t; t >= 0; t = next) {
       next = is[t] == form::sum ? f.at[t].operand[0] : -1;
       const int other = is[t] == form::sum ? f.at[t].operand[1] : t;
-      if (kind[without_factor(last)] == kind[without_factor(other)]) mark(apart, last), mark(apart, other);
+      if (op[last] < 0 || kind[without_factor(last)] != kind[without_factor(other)]) continue;
+      set_apart(last), set_apart(other);
+      set_summand(last, last), set_summand(other, other);
     }
   }
   /// Whether two costly instructions may be of one kind with numbers taken to be equal: by a hash, for what most statements cost the compiler.
@@ -145,27 +170,68 @@ template <int N, int M> struct finder {
   /// Names of costly expressions, such as i2 of i2 * i2 * i2 with i2 = 1 / u: parts that are alike, whose numbers are equal then, too. True if there are any.
   constexpr bool find_names() {
     classify(true);
-    bool apart[M]{}, named[M]{}, any = false;
-    int functions[M]{}, operators[M]{};
+    find_readers();
+    bool named[M]{}, any = false;
+    bool function[M]{}, long_one[M]{};  // with a costly operator in it; of two operators at least
     for (int i = 0; i < M; ++i) {
-      functions[i] = costly[i], operators[i] = op[i] >= 0;
-      for (int k = 0; k < f.at[i].arity; ++k) functions[i] += functions[f.at[i].operand[k]], operators[i] += operators[f.at[i].operand[k]];
-      if (is[i] == form::sum) mark_summands(apart, i);
-    }
-    for (int i = 0; i < M; ++i) {
-      if (kind[i] != i && functions[i] > 0 && operators[i] >= 2 && !apart[kind[i]]) named[kind[i]] = true;
+      function[i] = costly[i];
+      for (int k = 0; k < f.at[i].arity; ++k) {
+        const int j = f.at[i].operand[k];
+        function[i] = function[i] || function[j], long_one[i] = long_one[i] || op[j] >= 0;
+      }
+      if (function[i] && long_one[i] && likely(i) != i) named[likely(i)] = true;
       if (is[i] != form::product) continue;
-      if (const int a = kind[f.at[i].operand[0]]; a == kind[f.at[i].operand[1]] && functions[a] > 0) named[a] = true;  // times itself
+      if (const int a = f.at[i].operand[0], b = f.at[i].operand[1]; a != b && likely(a) == likely(b) && function[a]) named[likely(a)] = true;  // times itself
     }
-    for (int i = M - 1; i >= 0; --i)
-      if (kind[i] != i && named[kind[i]]) unify(i, kind[i]), any = true;
+    for (int i = M - 1; i >= 0; --i) {
+      if (named[i]) join_parts(i);
+      if (!named[likely(i)] || likely(i) == i) continue;
+      unify(i, likely(i));
+      any = true;
+    }
     return any;
+  }
+  constexpr bool are_factors(int i, int j) const {  // of one product, which may be no square
+    for (int k = j + 1; k < M; ++k)
+      if (is[k] == form::product && f.at[k].operand[0] == i && f.at[k].operand[1] == j) return true;
+    return false;
+  }
+  /// The parts of a name that are alike and read several arrays, such as d of d - box * round(d / box), d = x - y.
+  constexpr void join_parts(int name) {
+    bool inside[M]{};
+    int first[M]{};  // of its kind and summand, from 1
+    inside[name] = true;
+    for (int i = name; i >= 0; --i)
+      for (int k = 0; k < f.at[i].arity && inside[i]; ++k) inside[f.at[i].operand[k]] = true;
+    for (int i = 0; i < name; ++i) {
+      if (!inside[i] || !several[i]) continue;
+      int& to = first[likely(i)];
+      if (to == 0) to = i + 1;
+      else if (summand[i] != 0 || !are_factors(to - 1, i)) unify(i, to - 1);
+    }
   }
 };
 inline constexpr int longest = 32;         // instructions: longer statements are not limited by their loads
 inline constexpr int longest_names = 256;  // names of expressions multiply what is computed
-template <class Prog, class Leaves> struct search;
-template <int Root, class... Ins, class... L> struct search<program<Root, Ins...>, type_list<L...>> {
+/// Marks the leaves that let and fuse have bound: what is one of those shows in the program.
+template <class E> struct bound_leaves {
+  static constexpr void mark(bool*, int& slot) { ++slot; }
+};
+template <int D, int K, class S, int R> struct bound_leaves<let_arg<D, K, S, R>> {
+  static constexpr void mark(bool*, int&) {}
+};
+template <class E> struct bound_leaves<owned<E>> : bound_leaves<E> {};
+template <class Op, class... A> struct bound_leaves<node<Op, A...>> {
+  static constexpr void mark(bool* bound, int& slot) { (bound_leaves<A>::mark(bound, slot), ...); }
+};
+template <int D, class Body, class... B> struct bound_leaves<let_node<D, Body, B...>> {
+  static constexpr void mark(bool* bound, int& slot) {
+    ((bound[slot] = is_array<B>, bound_leaves<B>::mark(bound, slot)), ...);
+    bound_leaves<Body>::mark(bound, slot);
+  }
+};
+template <class Prog, class Leaves, class Let> struct search;  // Let: the expression; void: without let and fuse
+template <int Root, class... Ins, class... L, class Let> struct search<program<Root, Ins...>, type_list<L...>, Let> {
   static constexpr int N = static_cast<int>(sizeof...(L)), M = static_cast<int>(sizeof...(Ins));
   static constexpr finder<N, M> start() {
     finder<N, M> s{{}, {{lowering::facts_of(Ins{})...}}, {lowering::operator_number<Ins, Ins...>()...},
@@ -173,9 +239,15 @@ template <int Root, class... Ins, class... L> struct search<program<Root, Ins...
     int k = 0;
     ((s.group[k] = is_array<L> ? lowering::first_like<L, L...>() : is_number<L> ? N + lowering::first_like<L, L...>() : 2 * N + k, ++k), ...);
     for (k = 0; k < N; ++k) s.p.same.v[k] = k;
+    if constexpr (!__is_same(Let, void)) {
+      bool bound[N + 1]{};
+      bound_leaves<Let>::mark(bound, k = 0);
+      for (k = 0; k < N; ++k)
+        if (bound[k]) s.group[k] = 2 * N + k;
+    }
     return s;
   }
-  static constexpr bool arrays = M <= longest && (is_one_plane<L> && ...);
+  static constexpr bool arrays = __is_same(Let, void) && M <= longest && (is_one_plane<L> && ...);
   static constexpr bool names = M <= longest_names && start().could_name();
   static constexpr pattern<N> result = [] {
     finder<N, M> s = start();
@@ -210,10 +282,10 @@ template <auto Same, int Root, class... Ins> struct merge<Same, program<Root, In
 };
 }  // namespace merging
 
-/// The second program of an expression without let and fuse, if it has one.
+/// The second program of an expression, if it has one.
 template <class E, class Prog = program_of<E>> struct merged {
   static constexpr auto pattern = [] {
-    if constexpr (Prog::length <= merging::longest_names && expr::shows_shape_v<E>) return merging::search<Prog, leaves_of_t<E>>::result;
+    if constexpr (Prog::length <= merging::longest_names) return merging::search<Prog, leaves_of_t<E>, std::conditional_t<expr::shows_shape_v<E>, void, E>>::result;
     else return merging::pattern<0>{};
   }();
   static constexpr const auto& same = pattern.same;
@@ -251,7 +323,7 @@ template <class E, class Prog = program_of<E>> struct merged {
       const void* at[same.size() + 1];
       int k = 0;
       e.leaves([&](const auto& l) { at[k++] = &l; });
-      return let_node<0, decltype(body), at_t<arrays.at[B], leaves_of_t<E>>...>{
+      return let_node<depth, decltype(body), at_t<arrays.at[B], leaves_of_t<E>>...>{
           {{{*static_cast<const at_t<arrays.at[B], leaves_of_t<E>>*>(at[arrays.at[B]])}...}}, body};
     }(std::make_integer_sequence<int, arrays.count>{});
   }
@@ -273,14 +345,24 @@ template <class E, class Prog = program_of<E>> struct merged {
     }
   };
   static constexpr several arrays{};
+  static constexpr int depth = let_detail::deepest<E>::value + 1;
   template <int First, class L> static auto body_of(const L& l) {
     if constexpr (arrays.find(First) < 0) return l;
-    else return let_arg<0, arrays.find(First), typename L::scalar, L::rank>{l.shape()};
+    else return let_arg<depth, arrays.find(First), typename L::scalar, L::rank>{l.shape()};
   }
+  template <int First, int D, int K, class S, int R> static auto body_of(const let_arg<D, K, S, R>& a) { return a; }
+  template <int First, class A> static auto body_of(const owned<A>& e) { return body_of<First>(expr::tree(e)); }
   template <int First, class Op, class... A> static auto body_of(const node<Op, A...>& e) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return expr::make_bare<Op>(body_of<First + leaves_before<I, A...>>(at<I>(e.args))...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
+  }
+  template <int First, int D, class Body, class... B> static auto body_of(const let_node<D, Body, B...>& e) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      auto body = body_of<First + leaves_before<static_cast<int>(sizeof...(B)), B..., Body>>(e.body);
+      return let_node<D, decltype(body), decltype(body_of<First + leaves_before<I, B...>>(at<I>(e.bound)))...>{
+          {{{body_of<First + leaves_before<I, B...>>(at<I>(e.bound))}...}}, body};
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
   }
   template <int I, class... A> static constexpr int leaves_before = [] {
     const int n[] = {leaves_of_t<A>::size...};
