@@ -62,6 +62,14 @@ TEST_CASE("an inner let that captures nothing, and an inner let over the outer p
   CHECK(both(0) == 5 + 5 + 1);
 }
 
+TEST_CASE("what is no array says its size and extents as an array does") {
+  const tt::tensor<double, 2> a = tt::ones<double>({2, 3});
+  const auto flat = flatten(a + 1.0);
+  CHECK(flat.size() == 6);
+  CHECK(flat.extent(-1) == 6);
+  const tt::tensor<double, 2> means = let(a + 1.0, [](auto t) { return t / static_cast<double>(t.size()) + static_cast<double>(t.extent(-1)); });
+  CHECK(means(1, 2) == 2.0 / 6.0 + 3.0);
+}
 TEST_CASE("broadcasting through a let") {
   const vec x{1, 2, 3};
   const tt::tensor<double, 2> m{{1, 1, 1}, {2, 2, 2}};

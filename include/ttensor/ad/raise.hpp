@@ -28,7 +28,7 @@ template <class X> struct raising {
   }
   template <int D, int K, class S, int R> static auto of(const let_arg<D, K, S, R>& a) {
     if constexpr (!is_older_v<S, X>) return a;
-    else return let_arg<D, K, raised_t<S, X>, R>{a.extent};
+    else return let_arg<D, K, raised_t<S, X>, R>{a.shape()};
   }
 };
 template <class X, class E> auto raised(const E& e) { return on_leaves<raising<X>>::of(e); }

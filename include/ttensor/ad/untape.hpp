@@ -58,7 +58,7 @@ template <class S> auto untape_leaf(const scalar_leaf<S>& l) {
   else return l;
 }
 
-template <int D, int K, class S, int R> auto untape_leaf(const let_arg<D, K, S, R>& a) { return let_arg<D, K, untaped_t<S>, R>{a.extent}; }
+template <int D, int K, class S, int R> auto untape_leaf(const let_arg<D, K, S, R>& a) { return let_arg<D, K, untaped_t<S>, R>{a.shape()}; }
 
 /// An expression with Rule::of(leaf) in place of its leaves and placeholders; alive as long as the expression is.
 template <class Rule> struct on_leaves {

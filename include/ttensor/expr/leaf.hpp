@@ -85,6 +85,8 @@ template <class S, int R, bool Owns = true> struct leaf {
   snapshot<S, Owns> data;
   layout_map<R> map;
   dims<R> shape() const { return map.extent; }
+  index_t size() const { return shape::size(shape()); }
+  index_t extent(index_t axis) const { return shape()[shape::normalize_axis(axis, rank, "extent")]; }
   template <class... I> auto& operator()(const I&...) const { return no_elements<sizeof...(I)>(); }
   template <class F> TTENSOR_INLINE void shapes(F&& f) const { f(map.extent); }
   template <class F> TTENSOR_INLINE void leaves(F&& f) const { f(*this); }

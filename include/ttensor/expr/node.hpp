@@ -278,10 +278,12 @@ template <int D, int K, class S, int R> struct let_arg {
   using ttensor_expression = void;
   using scalar = S;
   static constexpr int rank = R;
-  dims<R> extent;
+  dims<R> extents;
   static constexpr int holds = 0;
-  dims<R> shape() const { return extent; }
-  template <class F> void shapes(F&& f) const { f(extent); }
+  dims<R> shape() const { return extents; }
+  index_t size() const { return shape::size(extents); }
+  index_t extent(index_t axis) const { return extents[shape::normalize_axis(axis, rank, "extent")]; }
+  template <class F> void shapes(F&& f) const { f(extents); }
   template <class F> void leaves(F&&) const {}
   template <class F> void each_hold(F&&) {}
 };
