@@ -1,4 +1,4 @@
-// Rows Q1 to Q32: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, names of expressions, pairs in a box, beside loops by hand compiled with the
+// Rows Q1 to Q33: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, names of expressions, pairs in a box, elements by index, beside loops by hand compiled with the
 // same flags. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <algorithm>
 #include <cmath>
@@ -324,6 +324,25 @@ void forces(index_t n) {
   row("Q32 forces, distances evaluated" + rest, mat(3, n), with([](const auto& r2) { return box::well(0.9)(eval(r2)); }), hand);
   row("Q32 forces, let" + rest, mat(3, n), with([](const auto& r2) { return let(r2, box::well(0.9)); }), hand);
 }
+template <class T> void by_index(const std::string& type, index_t rows, index_t columns) {
+  const tt::tensor<T, 2> x = tt::uniform<T>(tt::rng(1), {rows, columns});
+  const tt::tensor<std::int64_t, 1> next = clamp(tt::arange(columns) + 1, 0, columns - 1);
+  const tt::tensor<std::int64_t, 2> any = reshape(tt::arange(rows * columns) * 7 % (rows * columns), {rows, columns});
+  const std::string rest = "/" + type + " (" + std::to_string(rows) + "," + std::to_string(columns) + ")/" + std::to_string(rows * columns);
+  row("Q33 take(x, next, 1)" + rest, tt::tensor<T, 2>(rows, columns), [=](auto& o) { o = take(x, next, 1); }, [=, p = x.data(), k = next.data(), keep = std::pair(x, next)](T* o) {
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t j = 0; j < columns; ++j) o[i * columns + j] = p[i * columns + k[j]];
+  });
+  row("Q33 take(x, any)" + rest, tt::tensor<T, 2>(rows, columns), [=](auto& o) { o = take(x, any); }, [=, p = x.data(), k = any.data(), keep = std::pair(x, any)](T* o) {
+    for (index_t i = 0; i < rows * columns; ++i) o[i] = p[k[i]];
+  });
+  row("Q33 scatter_add(x, 1, next, x)" + rest, tt::tensor<T, 2>(rows, columns), [=](auto& o) { o = scatter_add(x, 1, next, x); },
+      [=, p = x.data(), k = next.data(), keep = std::pair(x, next)](T* o) {
+        for (index_t i = 0; i < rows * columns; ++i) o[i] = p[i];
+        for (index_t i = 0; i < rows; ++i)
+          for (index_t j = 0; j < columns; ++j) o[i * columns + k[j]] += p[i * columns + j];
+      });
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -346,6 +365,8 @@ int main(int argc, char** argv) {
   names(1000);
   names(100000);
   forces(300);
+  by_index<double>("double", 120, 160);
+  by_index<float>("float", 120, 160);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

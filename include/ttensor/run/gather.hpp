@@ -31,13 +31,15 @@ template <class F> void each_gathered(const gather_plan& s, const std::int64_t* 
       const index_t j = shape::normalize_index(index[i], bound, s.user_axis, s.op);
       f(x, y + j * step, n, next_flat, next_deep);
     } else {
+      const auto inside = [&](index_t j) __attribute__((always_inline)) {
+        return TTENSOR_LIKELY(static_cast<std::uint64_t>(j) < static_cast<std::uint64_t>(bound)) ? j : shape::normalize_index(j, bound, s.user_axis, s.op);
+      };
       const std::int64_t* k = index + i;
       index_t to = x, from = y;
-      for (index_t q = 0; q < n; ++q, k += next_index, to += next_flat, from += next_deep) {
-        index_t j = *k;
-        if (TTENSOR_UNLIKELY(j < 0 || j >= bound)) j = shape::normalize_index(j, bound, s.user_axis, s.op);
-        f.one(to, from + j * step);
-      }
+      if (next_index == 1 && next_flat == 1 && next_deep == 0 && step == 1)
+        for (index_t q = 0; q < n; ++q) f.one(to + q, from + inside(k[q]));
+      else
+        for (index_t q = 0; q < n; ++q, k += next_index, to += next_flat, from += next_deep) f.one(to, from + inside(*k) * step);
     }
     int d = last - 1;
     for (; d >= 0; --d) {
