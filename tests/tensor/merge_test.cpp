@@ -359,6 +359,7 @@ const auto pair_energy = [](double c, double d) {
 }  // namespace
 static_assert(merged_of<decltype(square_sum), vec, vec, vec, vec>::program::length == 9, "two differences of two arrays each, not one four times");
 static_assert(merged_of<decltype(box_square_sum), vec, vec, vec, vec>::program::length == 21, "a difference of two arrays is computed once in its image");
+static_assert(names_of<decltype(image(vec() - vec()) * image(vec() - vec()) + (image(vec() - vec()) * image(vec() - vec()) + image(vec() - vec()) * image(vec() - vec())))>::program::length == 32, "summands on both sides");
 static_assert(merged_of<decltype(box_energy), vec, vec, vec, vec>::program::length == 27);
 static_assert(!tt::merged<tree_of<decltype(vec() * vec() + vec() * vec())>>::exists, "products of other arrays, most likely");
 static_assert(tt::has_names_v<tree_of<decltype(sigmoid_slope(vec()) + sigmoid_slope(vec()))>>, "two names of one form");
@@ -411,6 +412,29 @@ TEST_CASE("alike summands in a gradient against the closed form") {
     worst = std::max({worst, scale * std::abs(ga(i) - slope * dx), scale * std::abs(gb(i) + slope * dx), scale * std::abs(gc(i) - slope * dy), scale * std::abs(gd(i) + slope * dy)});
   }
   CHECK(worst < 1e-13);
+}
+namespace {
+// Two states that change places, then one beside them: many paths to few instructions.
+template <int N> auto one_state(auto i, auto a, auto b) {
+  if constexpr (N == 0) return a * b * i;
+  else return let(i * i + i, [=](auto p) { return one_state<N - 1>(p, a, b); });
+}
+template <int N> auto two_states(auto a, auto b, const vec& c) {
+  if constexpr (N == 0) return let(exp(c), [=](auto i) { return one_state<10>(i, a, b); });
+  else return tt::fuse([=](auto p, auto q) { return two_states<N - 1>(p, q, c); }, a * b + a, b * a + b);
+}
+}  // namespace
+TEST_CASE("names behind many paths through let and fuse") {
+  const vec a{-5, -6, -7}, b{-4, -3, -8}, c{-6, -7, -9};
+  const vec y = let(exp(a), [=](auto p) { return let(exp(b), [=](auto q) { return two_states<10>(p, q, c); }); });
+  for (index_t i = 0; i < 3; ++i) {
+    double p = std::exp(a(i)), q = std::exp(b(i)), r = std::exp(c(i));
+    for (int k = 0; k < 10; ++k) {
+      const double old = p;
+      p = p * q + p, q = q * old + q, r = r * r + r;
+    }
+    CHECK(y(i) == doctest::Approx(p * q * r).epsilon(1e-13));
+  }
 }
 TEST_CASE("names in the body of let and fuse: values, sums and derivatives") {
   const auto nested = [](double c, double d) {

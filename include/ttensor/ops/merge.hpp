@@ -52,11 +52,11 @@ template <int N, int M> struct finder {
   int group[N + 1];     // of arrays and then of numbers: the first leaf of the same type; anything else is alone
   int addend;           // the array that is a summand of the whole, alone in it; -1 if there is none: it is taken to be another array
   int array_of[M]{};    // the only array leaf of an instruction and what it reads; -1: none, -2: several
-  bool several[M]{};    // it reads a combination of arrays, which then probably are several: of one array with itself it would be written otherwise
+  bool combines[M]{};   // it reads a combination of arrays, which then probably are several: of one array with itself it would be written otherwise
   int kind[M]{};        // the first instruction that computes the same if all leaves of a group are the same, see classify
   bool apart[M]{};      // of kinds: alike summands have it, as in dx * dx + dy * dy or a * exp(-b * x) + c * exp(-d * x); a name would be in one
   int summand[M]{};     // the innermost alike summand that reads an instruction, counted from 1; 0: none
-  int joined[M]{};      // the instruction that one was unified with last, counted from 1
+  int joined[M]{};      // the earlier instruction that one was unified with, counted from 1; 0: none
 
   constexpr bool is_array_at(int slot) const { return group[slot] < N; }
   constexpr bool is_number_at(int slot) const { return group[slot] >= N && group[slot] < 2 * N; }
@@ -81,7 +81,7 @@ template <int N, int M> struct finder {
       if (kind[j] == kind[i] && summand[j] == summand[i]) return j;
     return i;
   }
-  /// array_of and several, operands first: with let an instruction has many readers, and too many paths to it to be walked.
+  /// array_of and combines, operands first: with let an instruction has many readers, and too many paths to it to be walked.
   constexpr void find_readers() {
     for (int i = 0; i < M; ++i) {
       int leaf = -1;
@@ -89,15 +89,17 @@ template <int N, int M> struct finder {
       for (int k = 0; k < f.at[i].arity; ++k) {
         const int below = array_of[f.at[i].operand[k]];
         if (below != -1) leaf = leaf == -1 ? below : -2;
-        yes = yes || several[f.at[i].operand[k]];
+        yes = yes || combines[f.at[i].operand[k]];
       }
       array_of[i] = op[i] >= 0 ? leaf : is_array_at(f.at[i].slot) ? f.at[i].slot : -1;
-      several[i] = yes || ((is[i] == form::sum || is[i] == form::quotient) && array_of[f.at[i].operand[0]] != -1 && array_of[f.at[i].operand[1]] != -1);
+      combines[i] = yes || ((is[i] == form::sum || is[i] == form::quotient) && array_of[f.at[i].operand[0]] != -1 && array_of[f.at[i].operand[1]] != -1);
     }
   }
   constexpr void unify(int i, int j) {
-    if (i == j || joined[i] == j + 1) return;
-    joined[i] = j + 1;
+    while (joined[i] != 0) i = joined[i] - 1;
+    while (joined[j] != 0) j = joined[j] - 1;
+    if (i == j) return;
+    joined[i > j ? i : j] = (i > j ? j : i) + 1;
     if (op[i] < 0) p.join(f.at[i].slot, f.at[j].slot);
     for (int k = 0; k < f.at[i].arity; ++k) unify(f.at[i].operand[k], f.at[j].operand[k]);
   }
@@ -111,7 +113,7 @@ template <int N, int M> struct finder {
     for (int i = 0; i < M; ++i) operators += op[i] >= 0;
     classify(false);
     bool parts = false;  // equal ones of several arrays, such as the factors of (x - z) * (x - z)
-    for (int i = 0; i < M; ++i) parts = parts || (likely(i) != i && several[i]);
+    for (int i = 0; i < M; ++i) parts = parts || (likely(i) != i && combines[i]);
     if (!parts && arrays >= 3 && operators >= arrays) {  // a formula of one array, such as a polynomial
       const int other = arrays > 3 ? addend : -1;
       for (int k = 0; k < N; ++k)
@@ -143,16 +145,23 @@ template <int N, int M> struct finder {
     summand[i] = to + 1;
     for (int k = 0; k < f.at[i].arity; ++k) set_summand(to, f.at[i].operand[k]);
   }
-  /// Finds the summands of sum i that are alike: those of i are t and what it adds.
+  /// The summands of i, `to` from its element n on; their number, at most M.
+  constexpr int summands(int i, int* to, int n) const {
+    if (n == M) return n;
+    if (is[i] != form::sum) return to[n] = i, n + 1;
+    return summands(f.at[i].operand[1], to, summands(f.at[i].operand[0], to, n));
+  }
+  /// Finds the summands of sum i that are alike, on its two sides.
   constexpr void find_alike(int i) {
-    const int last = f.at[i].operand[1];
-    for (int t = f.at[i].operand[0], next = t; t >= 0; t = next) {
-      next = is[t] == form::sum ? f.at[t].operand[0] : -1;
-      const int other = is[t] == form::sum ? f.at[t].operand[1] : t;
-      if (op[last] < 0 || kind[without_factor(last)] != kind[without_factor(other)]) continue;
-      set_apart(last), set_apart(other);
-      set_summand(last, last), set_summand(other, other);
-    }
+    int left[M]{}, right[M]{};
+    const int a = summands(f.at[i].operand[0], left, 0), b = summands(f.at[i].operand[1], right, 0);
+    for (int j = 0; j < a; ++j)
+      for (int k = 0; k < b; ++k) {
+        const int x = left[j], y = right[k];
+        if (op[x] < 0 || kind[without_factor(x)] != kind[without_factor(y)]) continue;
+        set_apart(x), set_apart(y);
+        set_summand(x, x), set_summand(y, y);
+      }
   }
   /// Whether two costly instructions may be of one kind with numbers taken to be equal: by a hash, for what most statements cost the compiler.
   constexpr bool could_name() const {
@@ -199,13 +208,13 @@ template <int N, int M> struct finder {
   /// The parts of a name that are alike and read several arrays, such as d of d - box * round(d / box), d = x - y.
   constexpr void join_parts(int name) {
     bool inside[M]{};
-    int first[M]{};  // of its kind and summand, from 1
+    int found[M]{};  // the first of its kind and summand, from 1
     inside[name] = true;
     for (int i = name; i >= 0; --i)
       for (int k = 0; k < f.at[i].arity && inside[i]; ++k) inside[f.at[i].operand[k]] = true;
     for (int i = 0; i < name; ++i) {
-      if (!inside[i] || !several[i]) continue;
-      int& to = first[likely(i)];
+      if (!inside[i] || !combines[i]) continue;
+      int& to = found[likely(i)];
       if (to == 0) to = i + 1;
       else if (summand[i] != 0 || !are_factors(to - 1, i)) unify(i, to - 1);
     }
