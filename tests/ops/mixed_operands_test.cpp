@@ -29,10 +29,21 @@ template <class F> void check_law(const std::string& name, const F& f) {
   }
   ++checked;
 }
+template <class F> void check_second(const std::string& name, const F& f) {
+  CAPTURE(name);
+  const auto slope = tt::grad(f);
+  for (tt::index_t i = 0; i < 3; ++i) {
+    const double t = points(i), h = 1e-5, want = (slope(t + h) - slope(t - h)) / (2 * h);
+    CHECK(tt::grad(slope)(t) == doctest::Approx(want).epsilon(1e-7).scale(1));
+    CHECK(tt::jvp(slope, t, 1.0).y_dot == doctest::Approx(want).epsilon(1e-7).scale(1));
+  }
+}
 template <class Op> void check_binary() {
   if constexpr (Op::differentiable) {
     check_law(Op::name + std::string(" first"), [](const auto& t) { return tt::apply<Op>(t, 0.7); });
     check_law(Op::name + std::string(" second"), [](const auto& t) { return tt::apply<Op>(0.7, t); });
+    check_second(Op::name + std::string(" first, twice"), [](const auto& t) { return tt::apply<Op>(t, 0.7); });
+    check_second(Op::name + std::string(" second, twice"), [](const auto& t) { return tt::apply<Op>(0.7, t); });
   }
 }
 template <class Op> void check_ternary() {

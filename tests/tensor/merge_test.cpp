@@ -513,6 +513,33 @@ TEST_CASE("gradients through names of one array against the closed form") {
     CHECK(worst < 1e-14);
   }
 }
+TEST_CASE("gradients of reductions of names of one array: what the reduction's gradient at the evaluated operand says") {
+  const vec x{0.3, -0.7, 1.1, 0.4}, y{0.9, 0.4, -0.5, 1.3};
+  int checked = 0;
+  const auto check = [&](const char* name, const auto& reduced) {
+    CAPTURE(name);
+    const auto law = [&](const auto& inner, const auto& slope) {  // of an elementwise function
+      const vec u = inner(x), outer = tt::grad(reduced)(u), got = tt::grad([&](const auto& v) { return reduced(inner(v)); })(x), slopes = slope(x);
+      for (index_t i = 0; i < 4; ++i) CHECK(got(i) == doctest::Approx(outer(i) * slopes(i)).epsilon(1e-13));
+      ++checked;
+    };
+    law([&](const auto& v) { return v * v + y; }, [](const auto& v) { return 2.0 * v; });
+    law([&](const auto& v) { return (v - y) * (v - y); }, [&](const auto& v) { return 2.0 * (v - y); });
+    law([](const auto& v) { return v / (v * v + 1.5); }, [](const auto& v) { return (1.5 - v * v) / square(v * v + 1.5); });
+    law([&](const auto& v) { return let(v * y, [&](auto t) { return t * t * v; }) + 0.1 * v; }, [&](const auto& v) { return 3.0 * v * v * y * y + 0.1; });
+  };
+  check("sum", [](const auto& a) { return sum(a * 1.5); });
+  check("mean", [](const auto& a) { return mean(a); });
+  check("norm", [](const auto& a) { return norm(a); });
+  check("stddev", [](const auto& a) { return stddev(a); });
+  check("variance", [](const auto& a) { return variance(a); });
+  check("logsumexp", [](const auto& a) { return logsumexp(a); });
+  check("max", [](const auto& a) { return tt::max(a); });
+  check("prod", [](const auto& a) { return prod(a); });
+  check("norm of a row", [](const auto& a) { return sum(norm(unsqueeze(a, 0), 1) * 2.0); });
+  check("norm times a number", [](const auto& a) { return square(norm(a) * 2.0); });
+  CHECK(checked == 40);
+}
 TEST_CASE("let and fuse inside a costly sum") {
   const vec x{1.0, -0.5};
   const auto r = tt::value_and_grad([](const auto& v) { return sum(let(v * exp(v) + v, [](auto t) { return t * t; })); })(x);

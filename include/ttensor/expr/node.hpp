@@ -256,6 +256,7 @@ template <class E> struct steps_of<owned<E>> : steps_of<E> {};
 template <class E> inline constexpr bool shows_shape_v = true;
 template <class Op, class... A> inline constexpr bool shows_shape_v<node<Op, A...>> = (shows_shape_v<A> && ...);
 template <int D, class Body, class... B> inline constexpr bool shows_shape_v<let_node<D, Body, B...>> = false;
+template <class E> inline constexpr bool shows_shape_v<owned<E>> = shows_shape_v<E>;
 /// The steps of such a tree, else null.
 template <class E> constexpr const shape_step* steps_to_show() {
   if constexpr (shows_shape_v<E>) return step_table<E>.v;

@@ -197,7 +197,8 @@ struct atan2_op : of_reals<real_elementwise<2>> {
       return ops::choose(large, ops::times(ops::power_of_two<B, down>(), a),
                          ops::choose(small, ops::times(ops::power_of_two<B, up>(), a), a));
     };
-    const auto u = moved(x), v = moved(y);
+    const auto u = moved(x);
+    const auto v = moved(y);  // of another type where one operand is plain
     const auto square = ops::plus(ops::times(u, u), ops::times(v, v));
     const auto safe = ops::choose(ops::is_equal(square, 0), std::numeric_limits<double>::infinity(), square);  // all derivatives are 0 there
     return grads{moved(ops::over(u, safe)), moved(ops::over(ops::minus(v), safe))};

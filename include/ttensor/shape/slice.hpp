@@ -31,7 +31,7 @@ inline constexpr index_t end = range::open;
 template <int R> struct layout_map {
   index_t offset;
   dims<R> extent, stride;
-  static layout_map row_major(const dims<R>& e) { return {0, e, shape::row_major(e)}; }
+  static constexpr layout_map row_major(const dims<R>& e) { return {0, e, shape::row_major(e)}; }
   /// With one more axis, the first: n times the array, `step` apart.
   layout_map<R + 1> led_by(index_t n, index_t step) const {
     layout_map<R + 1> m{offset, {}, {}};

@@ -57,7 +57,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
   template <class E> tensor& operator<<=(const E& e) { return *this = *this << e; }
   template <class E> tensor& operator>>=(const E& e) { return *this = *this >> e; }
 
-  layout_map<R> map() const { return layout_map<R>::row_major(shape::static_dims<Shape>()); }
+  constexpr layout_map<R> map() const { return layout_map<R>::row_major(shape::static_dims<Shape>()); }
   store<T> elements() const {
     store<T> s = store<T>::make(N);
     std::memcpy(s.writable(), v_.v, sizeof(T) * static_cast<std::size_t>(N));

@@ -11,10 +11,10 @@ template <class Self, class S, int R> struct array_interface {
   using value_type = scalar;
   static constexpr int array_rank = R;
 
-  dims<R> shape() const { return self().map().extent; }
-  dims<R> strides() const { return self().map().stride; }
-  index_t extent(int d) const { return self().map().extent[d >= 0 && d < R ? d : shape::normalize_axis(d, R, "extent")]; }
-  index_t size() const { return shape::size(self().map().extent); }
+  constexpr dims<R> shape() const { return self().map().extent; }
+  constexpr dims<R> strides() const { return self().map().stride; }
+  constexpr index_t extent(int d) const { return self().map().extent[d >= 0 && d < R ? d : shape::normalize_axis(d, R, "extent")]; }
+  constexpr index_t size() const { return shape::size(self().map().extent); }
 
   TTENSOR_INLINE auto as_leaf() const {
     if constexpr (requires { self().elements().reads_by_copy(); })
@@ -66,7 +66,7 @@ template <class Self, class S, int R> struct array_interface {
   auto end() requires(R > 0) { return tensor_detail::first_axis<Self>{&self(), extent(0)}; }
 
  private:
-  const Self& self() const { return static_cast<const Self&>(*this); }
+  constexpr const Self& self() const { return static_cast<const Self&>(*this); }
   Self& self() { return static_cast<Self&>(*this); }
 };
 
