@@ -2,4 +2,5 @@
 #pragma once
 #include "expr/let.hpp"
 #include "expr/level_call.hpp"
+#include "expr/on_leaves.hpp"
 #include "expr/sweep.hpp"

@@ -347,6 +347,10 @@ const auto box_energy = [](const auto& a, const auto& b, const auto& c, const au
   const auto i2 = 1.0 / (box_square_sum(a, b, c, d) + 0.5);
   return i2 * i2 * i2;
 };
+const auto two_differences = [](const auto& a, const auto& b, const auto& c, const auto& d) {
+  const auto e = exp((a - b) * (c - d));
+  return (e - 1.0) / (e + 1.0);
+};
 // The same name of alike numbers c and d, in the body of a let.
 const auto pair_energy = [](double c, double d) {
   return [c, d](const auto& u) {
@@ -366,13 +370,6 @@ static_assert(tt::has_names_v<tree_of<decltype(sigmoid_slope(vec()) + sigmoid_sl
 static_assert(names_of<decltype(let(vec(), pair_energy(1, 1)))>::program::length == 9, "a let knows what is one array, not what is one number");
 static_assert(names_of<decltype(tt::fuse([](auto a, auto b) { return pair_energy(1, 1)(a) * pair_energy(1, 1)(b); }, vec(), vec()))>::program::length == 19,
               "what fuse binds apart is apart");
-
-namespace {
-const auto two_differences = [](const auto& a, const auto& b, const auto& c, const auto& d) {
-  const auto e = exp((a - b) * (c - d));
-  return (e - 1.0) / (e + 1.0);
-};
-}  // namespace
 static_assert(merged_of<decltype(two_differences), vec, vec, vec, vec>::program::length == 13, "a product of two differences may be no square: the name holds for it, too");
 
 TEST_CASE("alike summands: names in each give the bits that other arrays give") {
@@ -520,7 +517,12 @@ TEST_CASE("gradients of reductions of names of one array: what the reduction's g
     CAPTURE(name);
     const auto law = [&](const auto& inner, const auto& slope) {  // of an elementwise function
       const vec u = inner(x), outer = tt::grad(reduced)(u), got = tt::grad([&](const auto& v) { return reduced(inner(v)); })(x), slopes = slope(x);
-      for (index_t i = 0; i < 4; ++i) CHECK(got(i) == doctest::Approx(outer(i) * slopes(i)).epsilon(1e-13));
+      for (index_t i = 0; i < 4; ++i) {
+        CHECK(got(i) == doctest::Approx(outer(i) * slopes(i)).epsilon(1e-13));
+        vec above = x, below = x;
+        above(i) += 1e-5, below(i) -= 1e-5;
+        CHECK(got(i) == doctest::Approx((reduced(inner(above)) - reduced(inner(below))) / 2e-5).epsilon(1e-7).scale(1));  // differences of values
+      }
       ++checked;
     };
     law([&](const auto& v) { return v * v + y; }, [](const auto& v) { return 2.0 * v; });
@@ -537,7 +539,7 @@ TEST_CASE("gradients of reductions of names of one array: what the reduction's g
   check("max", [](const auto& a) { return tt::max(a); });
   check("prod", [](const auto& a) { return prod(a); });
   check("norm of a row", [](const auto& a) { return sum(norm(unsqueeze(a, 0), 1) * 2.0); });
-  check("norm times a number", [](const auto& a) { return square(norm(a) * 2.0); });
+  check("norm times a number", [](const auto& a) { return tt::square(norm(a) * 2.0); });
   CHECK(checked == 40);
 }
 TEST_CASE("let and fuse inside a costly sum") {

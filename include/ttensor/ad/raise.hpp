@@ -31,7 +31,7 @@ template <class X> struct raising {
     else return let_arg<D, K, raised_t<S, X>, R>{a.shape()};
   }
 };
-template <class X, class E> auto raised(const E& e) { return on_leaves<raising<X>>::of(e); }
+template <class X, class E> auto raised(const E& e) { return expr::on_leaves<raising<X>>::of(e); }
 template <class X, class... L> constexpr bool any_older(type_list<L...>) { return (is_older_v<typename L::scalar, X> || ...); }
 /// True when the statement `E` of the tape level var<X> holds a leaf of an older tape.
 template <class E, class X> inline constexpr bool needs_raising_v = has_var_v<X> && any_older<X>(leaves_of_t<E>{});

@@ -193,7 +193,7 @@ template <class S> requires has_var_v<S> struct statement_rule<S> {
     if constexpr (ad::needs_raising_v<E, X>) {
       return evaluate(ad::raised<X>(e), shape);
     } else if constexpr (!ad::of_one_elem<X, true>(leaves_of_t<E>{})) {
-      return evaluate(ad::on_leaves<ad::of_other_element<X>>::of(e), shape);
+      return evaluate(expr::on_leaves<ad::of_other_element<X>>::of(e), shape);
     } else {
       store<S> y = values(e, shape);
       record(y, e, shape);
@@ -266,7 +266,7 @@ template <class S> requires has_var_v<S> struct sum_rule<S> {
     using X = ad::taped_t<S>;
     if constexpr (ad::needs_raising_v<E, X>) return evaluate<Columns>(ad::raised<X>(e), shape, set);
     else if constexpr (!ad::of_one_elem<X, true>(leaves_of_t<E>{}))
-      return evaluate<Columns>(ad::on_leaves<ad::of_other_element<X>>::of(e), shape, set);
+      return evaluate<Columns>(expr::on_leaves<ad::of_other_element<X>>::of(e), shape, set);
     else return recorded<Columns>(e, shape, set);
   }
 

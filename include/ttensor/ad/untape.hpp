@@ -1,5 +1,6 @@
 // Taking the outermost tape level off scalars, snapshots, leaves and expressions, and putting it back on results.
 #pragma once
+#include "../expr/on_leaves.hpp"
 #include "../tensor/reduce.hpp"
 #include "batched.hpp"
 #include "var.hpp"
@@ -60,24 +61,11 @@ template <class S> auto untape_leaf(const scalar_leaf<S>& l) {
 
 template <int D, int K, class S, int R> auto untape_leaf(const let_arg<D, K, S, R>& a) { return let_arg<D, K, untaped_t<S>, R>{a.shape()}; }
 
-/// An expression with Rule::of(leaf) in place of its leaves and placeholders; alive as long as the expression is.
-template <class Rule> struct on_leaves {
-  template <class L> static auto of(const L& l) { return Rule::of(l); }
-  template <class E> static auto of(const owned<E>& e) { return of(expr::tree(e)); }
-  template <class Op, class... A> static auto of(const node<Op, A...>& e) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return expr::make_bare<Op>(of(at<I>(e.args))...); }(
-        std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
-  }
-  template <int D, class Body, class... B> static auto of(const let_node<D, Body, B...>& e) {
-    auto body = of(e.body);
-    return spread([&](const B&... b) { return let_node<D, decltype(body), decltype(of(b))...>{make_bundle(of(b)...), body}; }, e.bound);
-  }
-};
 struct without_tape {
   static auto of(const auto& l) { return untape_leaf(l); }
 };
 /// The same expression below the tape.
-template <class E> auto untape_expression(const E& e) { return on_leaves<without_tape>::of(e); }
+template <class E> auto untape_expression(const E& e) { return expr::on_leaves<without_tape>::of(e); }
 /// A result computed below the tape as scalars S, without slots yet.
 template <class S> store<S> retape(store<untaped_t<S>> v) {
   if constexpr (is_var_v<S>) {

@@ -328,6 +328,9 @@ template <class Op, class... E> TTENSOR_INLINE auto make_node(E&&... e) {
 }
 /// A tree of trees whose roots stay, for as long as they do.
 template <class Op, class... E> auto make_bare(E&&... e) { return node<Op, std::remove_cvref_t<E>...>{{static_cast<E&&>(e)...}}; }
+template <int D, class... B, class Body> auto make_let(bundle<B...> bound, Body body) {
+  return let_node<D, Body, B...>{static_cast<bundle<B...>&&>(bound), static_cast<Body&&>(body)};
+}
 }  // namespace expr
 
 TTENSOR_END

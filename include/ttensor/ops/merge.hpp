@@ -3,6 +3,7 @@
 // numbers of parts that are most likely one expression, are one leaf and equal instructions are one instruction; it runs when they are indeed.
 #pragma once
 #include "../expr/let.hpp"
+#include "../expr/on_leaves.hpp"
 #include "arithmetic.hpp"
 
 TTENSOR_BEGIN
@@ -104,7 +105,6 @@ template <int N, int M> struct finder {
     for (int k = 0; k < f.at[i].arity; ++k) unify(f.at[i].operand[k], f.at[j].operand[k]);
   }
   constexpr void find_arrays(int root) {
-    find_readers();
     if (is[root] == form::sum)
       for (int j = 0; j < 2; ++j)
         if (const int slot = array_of[f.at[root].operand[j]]; slot >= 0) addend = slot;
@@ -179,7 +179,6 @@ template <int N, int M> struct finder {
   /// Names of costly expressions, such as i2 of i2 * i2 * i2 with i2 = 1 / u: parts that are alike, whose numbers are equal then, too. True if there are any.
   constexpr bool find_names() {
     classify(true);
-    find_readers();
     bool named[M]{}, any = false;
     bool function[M]{}, long_one[M]{};  // with a costly operator in it; of two operators at least
     for (int i = 0; i < M; ++i) {
@@ -260,6 +259,7 @@ template <int Root, class... Ins, class... L, class Let> struct search<program<R
   static constexpr bool names = M <= longest_names && start().could_name();
   static constexpr pattern<N> result = [] {
     finder<N, M> s = start();
+    if constexpr (names || arrays) s.find_readers();
     if constexpr (names) s.p.names = s.find_names();
     if constexpr (arrays)
       if (!s.p.names) s.find_arrays(Root);
@@ -328,12 +328,10 @@ template <class E, class Prog = program_of<E>> struct merged {
   /// The same expression with a binding for every array and number that has several names; alive as long as `e` is.
   static auto bound(const E& e) {
     return [&]<int... B>(std::integer_sequence<int, B...>) {
-      auto body = body_of<0>(e);
       const void* at[same.size() + 1];
       int k = 0;
       e.leaves([&](const auto& l) { at[k++] = &l; });
-      return let_node<depth, decltype(body), at_t<arrays.at[B], leaves_of_t<E>>...>{
-          {{{*static_cast<const at_t<arrays.at[B], leaves_of_t<E>>*>(at[arrays.at[B]])}...}}, body};
+      return expr::make_let<depth>(make_bundle(*static_cast<const at_t<arrays.at[B], leaves_of_t<E>>*>(at[arrays.at[B]])...), expr::on_leaves<binding>::of(e));
     }(std::make_integer_sequence<int, arrays.count>{});
   }
 
@@ -355,30 +353,14 @@ template <class E, class Prog = program_of<E>> struct merged {
   };
   static constexpr several arrays{};
   static constexpr int depth = let_detail::deepest<E>::value + 1;
-  template <int First, class L> static auto body_of(const L& l) {
-    if constexpr (arrays.find(First) < 0) return l;
-    else return let_arg<depth, arrays.find(First), typename L::scalar, L::rank>{l.shape()};
-  }
-  template <int First, int D, int K, class S, int R> static auto body_of(const let_arg<D, K, S, R>& a) { return a; }
-  template <int First, class A> static auto body_of(const owned<A>& e) { return body_of<First>(expr::tree(e)); }
-  template <int First, class Op, class... A> static auto body_of(const node<Op, A...>& e) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      return expr::make_bare<Op>(body_of<First + leaves_before<I, A...>>(at<I>(e.args))...);
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>{});
-  }
-  template <int First, int D, class Body, class... B> static auto body_of(const let_node<D, Body, B...>& e) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      auto body = body_of<First + leaves_before<static_cast<int>(sizeof...(B)), B..., Body>>(e.body);
-      return let_node<D, decltype(body), decltype(body_of<First + leaves_before<I, B...>>(at<I>(e.bound)))...>{
-          {{{body_of<First + leaves_before<I, B...>>(at<I>(e.bound))}...}}, body};
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(B))>{});
-  }
-  template <int I, class... A> static constexpr int leaves_before = [] {
-    const int n[] = {leaves_of_t<A>::size...};
-    int sum = 0;
-    for (int i = 0; i < I; ++i) sum += n[i];
-    return sum;
-  }();
+  struct binding {  // placeholders for leaves that have several names
+    static constexpr bool knows_slots = true;
+    template <int Slot, class L> static auto of(const L& l) {
+      if constexpr (arrays.find(Slot) < 0) return l;
+      else return let_arg<depth, arrays.find(Slot), typename L::scalar, L::rank>{l.shape()};
+    }
+    template <int, int D, int K, class S, int R> static auto of(const let_arg<D, K, S, R>& a) { return a; }
+  };
 };
 
 /// Whether the second program computes whole expressions once: worth it however the statement runs, also where loads are not merged.
