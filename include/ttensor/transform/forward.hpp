@@ -9,7 +9,13 @@ template <class Y, class D> struct jvp_result {
   Y y;
   D y_dot;
 };
+template <class Y, class D, class X> struct jvp_result_aux {
+  Y y;
+  D y_dot;
+  X aux;
+};
 template <class Y, class D> inline constexpr bool tree::is_record_v<jvp_result<Y, D>> = true;
+template <class Y, class D, class X> inline constexpr bool tree::is_record_v<jvp_result_aux<Y, D, X>> = true;
 
 namespace forward_detail {
 template <class X> using one_dual = dual<X, 1>;
@@ -137,19 +143,34 @@ template <class Level, class F, class... W> auto evaluated(const F& f, std::tupl
   TTENSOR_DUAL_CALL(tree::for_each(level_detail::returned{call, level_calls::name<Level>}, std::as_const(y));)
   return y;
 }
-template <class Forced, class Names, class F, class... A, class... V>
+/// {y, y_dot} of what f gives, or {y, y_dot, aux}: all without Level.
+template <bool Aux, class Level, class R> auto answer(const R& r) {
+  const auto& main = reverse_detail::main<Aux>(r);
+  using Y = tree::rebind_t<tree::result_without<Level>, std::remove_cvref_t<decltype(main)>>;
+  if constexpr (Aux) {
+    using X = tree::rebind_t<tree::result_without<Level>, std::remove_cvref_t<decltype(tree::part<1>(r))>>;
+    return jvp_result_aux<Y, Y, X>{tree::map<Y>(value_part{}, main), tree::map<Y>(tangent_part<Level>{}, main), tree::map<X>(value_part{}, tree::part<1>(r))};
+  } else {
+    return jvp_result<Y, Y>{tree::map<Y>(value_part{}, main), tree::map<Y>(tangent_part<Level>{}, main)};
+  }
+}
+template <bool Aux, class Y> auto looked_at() {  // the types of an answer, while an outer transform looks at types
+  const auto y = level_detail::fake<Y>();
+  using M = std::remove_cvref_t<decltype(reverse_detail::main<Aux>(y))>;
+  if constexpr (Aux) return jvp_result_aux<M, M, std::remove_cvref_t<decltype(tree::part<1>(y))>>{reverse_detail::main<Aux>(y), reverse_detail::main<Aux>(y), tree::part<1>(y)};
+  else return jvp_result<M, M>{y, y};
+}
+template <class Forced, class Names, bool Aux, class F, class... A, class... V>
 auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   static_assert(sizeof...(A) == sizeof...(V), "ttensor: jvp wants one tangent for each argument");
   if constexpr (probing_v<A..., V..., Forced>) {
     using P = probe_of_t<Forced, tree::chain_t<A>..., tree::chain_t<V>...>;
     using R = level_detail::seen_t<F, on_probe_t<P, A>...>;
-    using Y = probed_result_t<join_chain_t<double, P, tree::chain_t<R>>, R>;
-    return jvp_result<Y, Y>{level_detail::fake<Y>(), level_detail::fake<Y>()};
+    return looked_at<Aux, probed_result_t<join_chain_t<double, P, tree::chain_t<R>>, R>>();
   } else {
     using C = join_chain_t<double, base_chain_t<F, Forced, A...>, tree::chain_t<V>...>;
     if constexpr (probe_captured_v<F, tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>) {
-      using Y = probed_result_t<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<one_dual, C>, A>&>()...))>>;
-      return jvp_result<Y, Y>{level_detail::fake<Y>(), level_detail::fake<Y>()};
+      return looked_at<Aux, probed_result_t<C, tree::evaluated_t<decltype(f(std::declval<const tree::rebind_t<tree::wrap_in<one_dual, C>, A>&>()...))>>>();
     } else {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         (tree::require_like<Names>(std::get<I>(a), std::get<I>(v)), ...);
@@ -159,25 +180,22 @@ auto run(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
         return std::tuple<tree::rebind_t<tree::wrap_in<one_dual, C>, A>...>(
             tree::map_pair<tree::rebind_t<tree::wrap_in<one_dual, C>, A>>(joining, std::get<I>(a), std::get<I>(v))...);
       }(std::index_sequence_for<A...>{});
-      const auto y = evaluated<dual<C>>(f, wrapped);
-      using R = std::remove_cvref_t<decltype(y)>;
-      using Level = dual<C>;
-      using Y = tree::rebind_t<tree::result_without<Level>, R>;
-      return jvp_result<Y, Y>{tree::map<Y>(value_part{}, y), tree::map<Y>(tangent_part<Level>{}, y)};
+      return answer<Aux, dual<C>>(evaluated<dual<C>>(f, wrapped));
     }
   }
 }
 template <class... O, class F, class... A, class... V> auto checked(const F& f, const std::tuple<A...>& a, const std::tuple<V...>& v) {
   using Forced = options::forced_chain<O...>;
   using Names = names<options::has<options::of_hvp, O...>>;
+  constexpr bool aux = options::has<has_aux_t, O...>;
   tree::require_parts<options::has<allow_int_t, O...>, A...>();
   if constexpr (options::has<strict_t, O...> && !probing_v<A..., V..., Forced>)
     require_dependence(Names::name, sizeof...(A), [&](std::size_t k) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return run<Forced, Names>(f, a, std::tuple<A...>(tree::map<A>(nan_leaf{I == k}, std::get<I>(a))...)).y_dot;
+        return run<Forced, Names, aux>(f, a, std::tuple<A...>(tree::map<A>(nan_leaf{I == k}, std::get<I>(a))...)).y_dot;
       }(std::index_sequence_for<A...>{});
     });
-  return run<Forced, Names>(f, a, v);
+  return run<Forced, Names, aux>(f, a, v);
 }
 /// jvp of a function of one argument, a tuple or not.
 template <class... O, class F, class X, class V> auto of_one(const F& f, const X& x, const V& v) {
@@ -186,13 +204,12 @@ template <class... O, class F, class X, class V> auto of_one(const F& f, const X
 }  // namespace forward_detail
 
 /// Value and directional derivative: jvp(f, x, v) with v shaped as x; several arguments as tuples. A tuple is one argument
-/// for a function that cannot be called with its elements.
+/// for a function that cannot be called with its elements. {y, y_dot, aux} with has_aux.
 /// Throws    shape_error [TT-S09, TT-S10] when a tangent's shape differs; with strict, at the cost of one more evaluation for
 ///           each argument, domain_error [TT-D05, TT-D06]
 template <class F, class... X> auto jvp(const F& f, const X&... x_v_options) {
   return options::point_and_direction([&]<class... O, class A, class V>(type_list<O...>, const A& x, const V& v) {
     options::refuse_holomorphic<O...>();
-    options::refuse_aux<O...>();
     const auto a = tree::evaluate_all(x);
     const auto t = tree::evaluate_all(v);
     if constexpr (forward_detail::is_list_of_arguments<F, std::remove_cvref_t<decltype(a)>>) return forward_detail::checked<O...>(f, a, t);

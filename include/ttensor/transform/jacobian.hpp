@@ -179,21 +179,43 @@ template <class C, bool Holomorphic, class P, class X, class Y, class Along> aut
   }, r);
   return assemble<C, Y, X>(y, r);
 }
-template <class C, class Forced, bool Holomorphic, bool Chunked, class F, class X>
+/// The first of the two parts that f gives.
+template <class F> struct main_of {
+  const F& f;
+  template <class V> auto operator()(const V& v) const {
+    const auto r = f(v);
+    return std::remove_cvref_t<decltype(tree::part<0>(r))>(tree::part<0>(r));
+  }
+};
+template <bool Aux, class F> decltype(auto) main_part(const F& f) {
+  if constexpr (Aux) return main_of<F>{f};
+  else return (f);
+}
+template <class C, class Forced, bool Holomorphic, bool Aux, bool Chunked, class F, class X>
 auto forward(const passes<C, Chunked>& p, const F& f, const X& x) {
   int lead = -1, number = 0;  // the first leaf with elements: its first pass shows the shapes of the result
   index_t lead_columns = 0;
   tree::for_each([&](const auto& l) { if (lead < 0 && leaf_size(l) > 0) lead = number, lead_columns = leaf_size(l); ++number; }, x);
-  auto first = forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, lead, 0, lead < 0 ? 1 : p.rows_of(lead_columns)));
-  return columns<C, Holomorphic>(p, x, first.y, [&](int leaf, index_t k, index_t rows) {
+  auto first = forward_detail::of_one<closing_over_t<Forced>, std::conditional_t<Aux, has_aux_t, options::of_jacobian>>(
+      f, x, p.directions(x, lead, 0, lead < 0 ? 1 : p.rows_of(lead_columns)));
+  const auto& main = main_part<Aux>(f);
+  auto j = columns<C, Holomorphic>(p, x, first.y, [&](int leaf, index_t k, index_t rows) {
     if (leaf == lead && k == 0) return std::move(first.y_dot);  // its memory goes at once
-    return forward_detail::of_one<closing_over_t<Forced>>(f, x, p.directions(x, leaf, k, rows)).y_dot;
+    return forward_detail::of_one<closing_over_t<Forced>>(main, x, p.directions(x, leaf, k, rows)).y_dot;
   });
+  if constexpr (Aux) return value_and_aux{std::move(j), std::move(first.aux)};
+  else return j;
 }
 /// The same where one_pass::fits.
-template <class C, bool Holomorphic, class F, class X> auto forward_together(const passes<C, false>& p, const F& f, const X& x) {
-  one_pass::derivatives<C, F, X> d{f, x};
-  return columns<C, Holomorphic>(p, x, d.y, [&](int, index_t, index_t) { return d.by_next(); });
+template <class C, bool Holomorphic, bool Aux, class F, class X> auto forward_together(const passes<C, false>& p, const F& f, const X& x) {
+  one_pass::derivatives<C, Aux, F, X> d{f, x};
+  auto of_all = [&] { return columns<C, Holomorphic>(p, x, d.y, [&](int, index_t, index_t) { return d.by_next(); }); };
+  if constexpr (Aux) {
+    auto aux = d.aux();  // before the next pass
+    return value_and_aux{of_all(), std::move(aux)};
+  } else {
+    return of_all();
+  }
 }
 /// strict: f with NaN as the tangent of one leaf of x after the other.
 template <class Forced, class F, class X> void require_dependence(const F& f, const X& x) {
@@ -234,6 +256,7 @@ template <jacobian_mode Mode, class Numbers, class F, class Opts> struct jacobia
 template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_function<Mode, int_list<N...>, F, type_list<O...>> {
   using ttensor_function = F;
   static constexpr bool ttensor_captureless = is_captureless_v<F>;
+  static constexpr bool aux = options::has<has_aux_t, O...>;
   F f;
   index_t most = 1;
   template <class... T> auto operator()(const T&... a) const { return run(tree::evaluate_all(a)...); }
@@ -272,7 +295,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
     if constexpr (probing_v<A..., Forced>) {
       using P = probe_of_t<Forced, tree::chain_t<A>...>;
       using R = level_detail::seen_t<F, on_probe_t<P, A>...>;
-      return level_detail::fake<jacobian_detail::result_t<probe_of_t<P, tree::chain_t<R>>, R, X>>();
+      return looked_at<probe_of_t<P, tree::chain_t<R>>, X>(level_detail::fake<R>());
     } else {
       using C = base_chain_t<F, Forced, A...>;
       constexpr bool chunked = options::has<chunk_size, O...>;
@@ -287,28 +310,43 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
         }(std::index_sequence_for<A...>{});
       };
       if constexpr (captures_probe<decltype(g), W>()) {
-        using R = tree::evaluated_t<decltype(g(std::declval<const W&>()))>;
-        return level_detail::fake<jacobian_detail::result_t<probe<C>, R, X>>();
+        return looked_at<probe<C>, X>(level_detail::fake<tree::evaluated_t<decltype(g(std::declval<const W&>()))>>());
       } else {
         constexpr bool analytic = options::has<holomorphic_t, O...>, strictly = options::has<strict_t, O...>;
         const jacobian_detail::passes<C, chunked> p{most};
-        const auto forward = [&](const auto& to) {  // a template: reverse mode has to compile without it
-          if constexpr (!chunked && one_pass::fits<F, C, X, A...>) return jacobian_detail::forward_together<C, analytic>(p, g, to);
-          else return jacobian_detail::forward<C, C, analytic>(p, g, to);
+        const auto& main = jacobian_detail::main_part<aux>(g);
+        const auto forward = [&]<bool Aux, class G>(std::bool_constant<Aux>, const G& h, const auto& to) {  // a template: reverse mode has to compile without it
+          if constexpr (!chunked && one_pass::fits<F, C, X, A...>) return jacobian_detail::forward_together<C, analytic, Aux>(p, h, to);
+          else return jacobian_detail::forward<C, C, analytic, Aux>(p, h, to);
         };
+        const std::false_type alone{};
         if constexpr (forward_only) {
-          if constexpr (strictly) jacobian_detail::require_dependence<C>(g, x);
-          return forward(x);
+          if constexpr (strictly) jacobian_detail::require_dependence<C>(main, x);
+          if constexpr (aux && chunked) return with_aux(forward(alone, main, x), g(x));  // a pass of a chunk gives that of mapped numbers
+          else return forward(std::bool_constant<aux>{}, g, x);
         } else {
           using Strict = std::conditional_t<strictly, strict_t, options::of_jacobian>;
-          const auto pulled = vjp(g, closing_over_t<Under>{}, options::of_jacobian{}, Strict{}, x);
-          if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
-            if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y))
-              return forward(x);
-          return jacobian_detail::backward<C, analytic>(p, pulled, x);
+          using Aux = std::conditional_t<aux && !chunked, has_aux_t, options::of_jacobian>;
+          const auto& recorded = jacobian_detail::main_part<aux && chunked>(g);
+          const auto pulled = vjp(recorded, closing_over_t<Under>{}, options::of_jacobian{}, Strict{}, Aux{}, x);
+          auto j = [&] {
+            if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
+              if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return forward(alone, main, x);
+            return jacobian_detail::backward<C, analytic>(p, pulled, x);
+          };
+          if constexpr (aux && chunked) return with_aux(j(), g(x));
+          else if constexpr (aux) return value_and_aux{j(), pulled.aux};
+          else return j();
         }
       }
     }
+  }
+  template <class J, class R> static auto with_aux(J j, const R& r) { return value_and_aux{std::move(j), tree::evaluate_all(tree::part<1>(r))}; }
+  /// The type of a result over the chain C where f gives R, while an outer transform looks at types.
+  template <class C, class X, class R> static auto looked_at(const R& r) {
+    using Y = std::remove_cvref_t<decltype(reverse_detail::main<aux>(r))>;
+    if constexpr (aux) return value_and_aux{level_detail::fake<jacobian_detail::result_t<C, Y, X>>(), tree::part<1>(r)};
+    else return level_detail::fake<jacobian_detail::result_t<C, Y, X>>();
   }
 };
 namespace jacobian_detail {
@@ -321,7 +359,8 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
 
 /// Jacobian by forward mode: one pass for each input element; one for six where f captures nothing and all arguments are numbers (alone, in arrays, tuples, aggregates).
 /// Shapes    out.shape + in.shape, for trees as the head of this file says. jacfwd<0, 2>(f) is with respect to these arguments,
-///           a tuple in that order; -1 counts from the end
+///           a tuple in that order; -1 counts from the end. With has_aux, of a function that returns {y, auxiliary}, {grad, aux}: the Jacobian of y and what was returned
+///           beside it
 /// Math      complex arguments and results: df/dz, with holomorphic only
 /// Throws    with strict domain_error [TT-D05, TT-D06] for a constant result or an unused leaf of the arguments, which otherwise
 ///           give zeros; it costs one more evaluation for each leaf (jacrev: one more sweep)
@@ -330,24 +369,20 @@ template <jacobian_mode Mode, int... N, class F, class... O> auto make(F&& f, O.
 ///           same bits; without chunk_size the last bits may differ where one vector has a loop of its own (matrix products, and
 ///           in reverse costly sums)
 template <int... N, class F, class... O> auto jacfwd(F f, O... o) {
-  options::refuse_aux<O...>();
   return jacobian_detail::make<jacobian_mode::forward, N...>(static_cast<F&&>(f), o...);
 }
 /// Jacobian by reverse mode: one recording, one sweep for each output element.
 template <int... N, class F, class... O> auto jacrev(F f, O... o) {
-  options::refuse_aux<O...>();
   return jacobian_detail::make<jacobian_mode::reverse, N...>(static_cast<F&&>(f), o...);
 }
 /// Jacobian by whichever mode needs fewer passes: forward when the input has no more elements than the output. Both modes are
 /// compiled, so f must allow both (no custom_vjp, no unbounded while_loop).
 template <int... N, class F, class... O> auto jacobian(F f, O... o) {
-  options::refuse_aux<O...>();
   return jacobian_detail::make<jacobian_mode::fewer_passes, N...>(static_cast<F&&>(f), o...);
 }
 /// Second derivatives, forward over reverse: in.shape + in.shape of a scalar function, out.shape + in.shape + in.shape of another. strict is
 /// obeyed at both orders: a function with a constant gradient throws.
 template <int... N, class F, class... O> auto hessian(F f, O... o) {
-  options::refuse_aux<O...>();
   return jacfwd<N...>(grad<N...>(static_cast<F&&>(f), options::of_hessian{}, o...), o...);
 }
 template <int... N, class F, class... O, class... A> auto options::of_hessian::jacobian(const F& f, type_list<O...>, const A&... a) {

@@ -55,8 +55,8 @@ template <int N> struct seed {
   }
 };
 
-/// What f gives at x over the chain C: the value, and the derivatives by its numbers one after another.
-template <class C, class F, class X> struct derivatives {
+/// What f gives at x over the chain C: the value, and the derivatives by its numbers one after another; with Aux of the first of two parts.
+template <class C, bool Aux, class F, class X> struct derivatives {
   static constexpr int n = tangents_of<X>();
   using Level = dual<C, n>;
   using W = tree::rebind_t<tree::wrap_in<tangents<n>::template scalar, C>, X>;
@@ -67,17 +67,18 @@ template <class C, class F, class X> struct derivatives {
     return forward_detail::evaluated<Level>(f, wrapped);
   }
   using R = decltype(pass(std::declval<const F&>(), std::declval<const X&>(), 0));
-  using Y = tree::rebind_t<tree::result_without<Level>, R>;
+  using Y = tree::rebind_t<tree::result_without<Level>, std::remove_cvref_t<decltype(reverse_detail::main<Aux>(std::declval<const R&>()))>>;
 
   const F& f;
   const X& x;
   int next = 0;
   R duals = pass(f, x, 0);
-  const Y y = tree::map<Y>(forward_detail::value_part{}, duals);
+  const Y y = tree::map<Y>(forward_detail::value_part{}, reverse_detail::main<Aux>(duals));
   Y by_next() {
     if (next > 0 && next % n == 0) duals = pass(f, x, next);
-    return tree::map<Y>(forward_detail::tangent_part<Level>{next++ % n}, duals);
+    return tree::map<Y>(forward_detail::tangent_part<Level>{next++ % n}, reverse_detail::main<Aux>(duals));
   }
+  auto aux() const { return tree::map<tree::rebind_t<tree::result_without<Level>, std::remove_cvref_t<decltype(tree::part<1>(duals))>>>(forward_detail::value_part{}, tree::part<1>(duals)); }
 };
 }  // namespace one_pass
 

@@ -58,7 +58,7 @@ template <class... O> constexpr void check() {
 template <class... O> constexpr void refuse_aux() {
   static_assert(
       (!std::is_same_v<O, has_aux_t> && ...),
-      "ttensor: has_aux is for grad, value_and_grad, vjp and per_sample_grad; here return the auxiliary part beside the value, "
+      "ttensor: has_aux is for grad, value_and_grad, jvp, vjp, per_sample_grad, Jacobians and hessian; here return the auxiliary part beside the value, "
       "or compute it outside");
 }
 template <class Want, class... O> inline constexpr bool has = (std::is_same_v<Want, O> || ...);
@@ -102,7 +102,7 @@ template <class G, class... A> auto point_and_direction(G&& g, const A&... a) {
 template <class... O> using forced_chain = join_chain_t<double, double, typename level_detail::options_chain<O>::type...>;
 }  // namespace options
 
-template <class A, class B> struct value_and_aux {  // what grad(f, has_aux) gives
+template <class A, class B> struct value_and_aux {  // what grad(f, has_aux) gives; of a Jacobian, grad is that
   A grad;
   B aux;
 };

@@ -307,7 +307,10 @@ template <bool Value, class F, class... O, int... N> struct grad_function<Value,
     if constexpr (!options::has<options::of_hessian, O...>) {
       return true;
     } else {
-      auto scalar = []<class R>(std::type_identity<R>) { return rank_v<R> == 0 && (tree::scalar_leaf_type<R> || array_like<R>); };
+      auto scalar = []<class R>(std::type_identity<R>) {
+        using Y = std::remove_cvref_t<decltype(reverse_detail::main<aux>(std::declval<const R&>()))>;
+        return rank_v<Y> == 0 && (tree::scalar_leaf_type<Y> || array_like<Y>);
+      };
       using Forced = options::forced_chain<O...>;
       if constexpr (probing_v<A..., Forced>) return scalar(probed<A...>());
       else
