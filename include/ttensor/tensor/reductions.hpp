@@ -233,6 +233,12 @@ struct variance_how {
     const auto d = a - centre;
     return sum_how::run<Columns>(squares(d), shape, set);
   }
+  using has_total = void;
+  template <class E> static auto total(const E& x) {
+    const auto a = array_detail::as_array(as_real(x));
+    return sum_how::total(squares(a - mean_how::finish(sum_how::total(a), counted(a))));
+  }
+  template <class E> static index_t counted(const E& e) { return mean_how::counted(e); }
   template <class X> static X finish(X&& x, index_t n) { return mean_how::finish(static_cast<X&&>(x), n); }
 };
 /// sqrt whose derivative at 0 is 0: the root of a sum of squares.
@@ -304,7 +310,11 @@ template <template <int> class Op, class Red> struct extremum_how : operator_how
 };
 using max_how = extremum_how<max_operator, max_op>;
 using min_how = extremum_how<min_operator, min_op>;
-using prod_how = operator_how<product, false>;
+struct prod_how : operator_how<product, false> {
+  using has_total = void;
+  template <class E> TTENSOR_INLINE static auto total(const E& e) { return reduce_all<prod_op, typename E::scalar>(e); }
+  template <class E> static index_t counted(const E&) { return 0; }
+};
 struct logsumexp_how : operator_how<log_sum_exp_operator, true, true> {
   using in_float = void;
 };
