@@ -40,6 +40,8 @@ RANGES = [("tt::range(1, tt::end)", "1:"), ("tt::range(tt::end, tt::end, -1)", "
 INNER = ["grad", "value_and_grad", "hvp", "jvp", "jacfwd", "jacrev", "checkpoint", "vmap", "loop", "parts", "scan", "cond", "for_loop"]
 ALSO = ["axes", "unmapped", "indices", "scattered", "linearised", "pulled", "transposed_map", "second", "samples", "stopped", "aux", "pair", "aggregate", "until", "rule"]
 
+LAST = "sum(sin(x)) + s * s + sum(m * m) * 0.1"
+
 
 class Writer:
     """Writes one program; a value is (name, shape)."""
@@ -514,8 +516,8 @@ def write(seed, size, derivatives, folder, inner=None):
     w = Writer(seed, inner)
     cpp, jax, values = w.body([("x", (3,)), ("m", (3, 4)), ("s", ())], size, [], "  ")
     c, j = w.number(values, 4)
-    cpp.append(f"  return {c} + sum(sin(x)) + s * s + sum(m * m) * 0.1;")
-    jax.append(f"  return {j} + jnp.sum(jnp.sin(x)) + s * s + jnp.sum(m * m) * 0.1")
+    cpp.append(f"  return {c} + {LAST};")
+    jax.append(f"  return {j} + {LAST.replace('sum', 'jnp.sum').replace('sin', 'jnp.sin').replace('re(', 'jnp.real(').replace('cj(', 'jnp.conj(')}")
     for name, text in (("program.cpp", CPP.replace("BODY", "\n".join(cpp)).replace("CALLS", "\n".join(CALLS[d] for d in derivatives))), ("program.py", JAX.replace("BODY", "\n".join(jax)))):
         with open(os.path.join(folder, name), "w") as out:
             out.write(text)
@@ -560,4 +562,5 @@ def main():
     sys.exit(bad > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
