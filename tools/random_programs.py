@@ -2,7 +2,7 @@
 """Random programs with equal meaning in C++ and in JAX: values and derivatives of the one are compared with the other's.
 
     pip install jax                                      # not a dependency of the library; the test suite does not run this
-    tools/random_programs.py <first seed> <count> [--size 7] [--derivatives grad,jvp] [--inner axes,indices] [--flags "-O0"]
+    tools/random_programs.py <first seed> <count> [--size 7] [--derivatives grad,jvp] [--inner axes,indices] [--arrays fixed] [--flags "-O0"]
 
 A program is a function of a vector, a matrix and a number: elementwise operators, reductions, shapes, indexing, products, writes
 to parts, element loops and control flow, and transforms of inner functions that capture outer values, two deep: of several arguments, of
@@ -512,13 +512,17 @@ CALLS = {"grad": '  { auto [a, b, c] = tt::grad<0, 1, 2>(f)(x, m, s); put("grad_
          "grad_vmap": '  put("grad_vmap", tt::grad([&](const auto& q) { return sum(tt::vmap([&](const auto& t) { return f(t, q, s); })(xs)); })(m));'}
 
 
-def write(seed, size, derivatives, folder, inner=None):
+ARRAYS = {"dynamic": ("tt::tensor<double, 1>", "tt::tensor<double, 2>"), "fixed": ("tt::fixed<double, 3>", "tt::fixed<double, 3, 4>"),
+          "mixed": ("tt::tensor<double, tt::extents<3>>", "tt::tensor<double, tt::extents<tt::dyn, 4>>")}
+
+
+def write(seed, size, derivatives, folder, inner=None, arrays="dynamic"):
     w = Writer(seed, inner)
     cpp, jax, values = w.body([("x", (3,)), ("m", (3, 4)), ("s", ())], size, [], "  ")
     c, j = w.number(values, 4)
     cpp.append(f"  return {c} + {LAST};")
     jax.append(f"  return {j} + {LAST.replace('sum', 'jnp.sum').replace('sin', 'jnp.sin').replace('re(', 'jnp.real(').replace('cj(', 'jnp.conj(')}")
-    for name, text in (("program.cpp", CPP.replace("BODY", "\n".join(cpp)).replace("CALLS", "\n".join(CALLS[d] for d in derivatives))), ("program.py", JAX.replace("BODY", "\n".join(jax)))):
+    for name, text in (("program.cpp", CPP.replace("tt::tensor<double, 1> x{", ARRAYS[arrays][0] + " x{").replace("tt::tensor<double, 2> m{", ARRAYS[arrays][1] + " m{").replace("BODY", "\n".join(cpp)).replace("CALLS", "\n".join(CALLS[d] for d in derivatives))), ("program.py", JAX.replace("BODY", "\n".join(jax)))):
         with open(os.path.join(folder, name), "w") as out:
             out.write(text)
 
@@ -544,13 +548,14 @@ def main():
     parser.add_argument("--size", type=int, default=7, help="statements of the outer function")
     parser.add_argument("--derivatives", default="", help="of " + ",".join(CALLS) + "; without: two of them in turn")
     parser.add_argument("--inner", default="", help="more transforms inside, and only of " + ",".join(INNER + ALSO))
+    parser.add_argument("--arrays", default="dynamic", choices=ARRAYS, help="types of the vector and the matrix")
     parser.add_argument("--flags", default="-O0")
     args = parser.parse_args()
     bad, known = 0, list(CALLS)
     for seed in range(args.first, args.first + args.count):
         derivatives = args.derivatives.split(",") if args.derivatives else [known[seed % 6], known[(seed // 6 + seed + 1) % 6]]
         folder = tempfile.mkdtemp(prefix=f"program_{seed}_")
-        write(seed, args.size, derivatives, folder, args.inner.split(",") if args.inner else None)
+        write(seed, args.size, derivatives, folder, args.inner.split(",") if args.inner else None, args.arrays)
         wrong = failure(folder, args.flags)
         if "[TT-L01]" in wrong:  # an outer variable met by a line that no result of the inner function depends on: refused, as documented
             wrong = ""
