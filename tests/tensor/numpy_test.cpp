@@ -223,6 +223,13 @@ TEST_CASE("forms of NumPy: zeros_like, eye(n, m), flip(x), transpose(x, axes), t
 
   CHECK(tt::all(flip(a) == tt::tensor<double, 2>{{6, 5, 4}, {3, 2, 1}}));
   CHECK(tt::all(flip(flip(a + 0, 0), 1) == flip(a + 0)));
+  const tt::tensor<int, 3> cube = tt::reshape(tt::arange<int>(24), {2, 3, 4});
+  const auto outer_two = flip(cube, tt::axes{-1, 0});
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 4; ++k) CHECK(outer_two(i, j, k) == cube(1 - i, j, 3 - k));
+  CHECK_THROWS_WITH_AS(flip(cube, tt::axes{0, -3}), doctest::Contains("[flip] axis -3 is named twice"), tt::axis_error);
+  CHECK_THROWS_AS(flip(cube, tt::axes{3}), tt::axis_error);
   tt::tensor<double, 2> b = a;
   flip(b)(0, 0) = 60;
   CHECK(b(1, 2) == 60);

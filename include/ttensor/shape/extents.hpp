@@ -173,6 +173,11 @@ template <int R, int N> axis_set<R> select_axes(const axes<N>& a, const char* op
   }
   return s;
 }
+template <int R> axis_set<R> every_axis() {
+  axis_set<R> s;
+  for (bool& r : s.reduced) r = true;
+  return s;
+}
 }  // namespace shape
 
 /// keepdims: reductions leave an extent of 1 where they reduced.

@@ -243,11 +243,6 @@ template <std::size_t N> axes<static_cast<int>(N)> as_axes(const index_t (&sever
 }
 template <class S> struct scalar_of_store;
 template <class S> struct scalar_of_store<store<S>> { using type = S; };
-template <int R> axis_set<R> every_axis() {
-  axis_set<R> s;
-  for (bool& r : s.reduced) r = true;
-  return s;
-}
 
 /// Integers as double, anything else as it is.
 template <class E> auto as_real(const E& e) { return expr::operand<real_or_double_t<elem_t<typename E::scalar>>>(e); }
@@ -263,7 +258,7 @@ template <class How, class A, class... O> auto reduce_numbers(const How& how, co
     return how.finish(how.total(e), how.counted(e));
   } else {
     const auto shape = e.shape();
-    axis_set<R> set = every_axis<R>();
+    axis_set<R> set = shape::every_axis<R>();
     ([&] {
       if constexpr (named<O> >= 0) set = shape::select_axes<R>(as_axes(o), How::name);
     }(), ...);

@@ -302,7 +302,7 @@ template <template <int> class Op, class Red> struct extremum_how : operator_how
     } else {
       const auto y = reduce_all<Red, typename E::scalar>(e);
       using V = compute_t<decltype(y)>;
-      if (static_cast<V>(y) == Red::template identity<V>()) refuse_empty(Red::name, e.shape(), every_axis<E::rank>());  // that of no element
+      if (static_cast<V>(y) == Red::template identity<V>()) refuse_empty(Red::name, e.shape(), shape::every_axis<E::rank>());  // that of no element
       return y;
     }
   }

@@ -144,26 +144,24 @@ template <array_like A> auto unsqueeze(A&& a, index_t axis) {
     return r;
   });
 }
-/// The axis walked backwards.
-template <array_like A> auto flip(A&& a, index_t axis) {
-  constexpr int R = rank_v<A>;
-  const int x = shape::normalize_axis(axis, R, "flip");
-  return view_detail::remap(static_cast<A&&>(a), [&](layout_map<R> m) {
-    if (m.extent[x] > 0) m.offset += (m.extent[x] - 1) * m.stride[x];
-    m.stride[x] = -m.stride[x];
-    return m;
-  });
-}
-/// Every axis walked backwards.
-template <array_like A> auto flip(A&& a) {
-  return view_detail::remap(static_cast<A&&>(a), [](auto m) {
-    for (int d = 0; d < decltype(m.extent)::size(); ++d) {
+namespace view_detail {
+template <array_like A, int R> auto backwards(A&& a, const axis_set<R>& along) {
+  return remap(static_cast<A&&>(a), [&](layout_map<R> m) {
+    for (int d = 0; d < R; ++d) {
+      if (!along.reduced[d]) continue;
       if (m.extent[d] > 0) m.offset += (m.extent[d] - 1) * m.stride[d];
       m.stride[d] = -m.stride[d];
     }
     return m;
   });
 }
+}  // namespace view_detail
+/// The axes walked backwards: one, several, or all of them.
+template <array_like A, int N> auto flip(A&& a, const axes<N>& along) {
+  return view_detail::backwards(static_cast<A&&>(a), shape::select_axes<rank_v<A>>(along, "flip"));
+}
+template <array_like A> auto flip(A&& a, index_t axis) { return flip(static_cast<A&&>(a), axes<1>{{axis}}); }
+template <array_like A> auto flip(A&& a) { return view_detail::backwards(static_cast<A&&>(a), shape::every_axis<rank_v<A>>()); }
 /// The same elements in row-major order with other extents; one extent may be -1. A view where the elements lie in row-major
 /// order, a copy otherwise.
 template <int Q, array_like A> auto reshape(A&& a, dims<Q> to) {
