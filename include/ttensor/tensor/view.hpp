@@ -13,7 +13,7 @@ template <class Self, class S, int R> struct array_interface {
 
   constexpr dims<R> shape() const { return self().map().extent; }
   constexpr dims<R> strides() const { return self().map().stride; }
-  constexpr index_t extent(int d) const { return self().map().extent[d >= 0 && d < R ? d : shape::normalize_axis(d, R, "extent")]; }
+  constexpr index_t extent(int d) const { return self().map().extent[d >= 0 && d < R ? d : d < 0 && d >= -R ? d + R : shape::normalize_axis(d, R, "extent")]; }
   constexpr index_t size() const { return shape::size(self().map().extent); }
 
   TTENSOR_INLINE auto as_leaf() const {
