@@ -1,4 +1,4 @@
-// Rows Q1 to Q33: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, names of expressions, pairs in a box, elements by index, beside loops by hand compiled with the
+// Rows Q1 to Q34: what programs without -march=native do with short rows, sums over short axes, masks, small integers, strided copies, many small statements and long ones, names of expressions, pairs in a box, elements by index, small reductions, beside loops by hand compiled with the
 // same flags. Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <algorithm>
 #include <cmath>
@@ -343,6 +343,37 @@ template <class T> void by_index(const std::string& type, index_t rows, index_t 
           for (index_t j = 0; j < columns; ++j) o[i * columns + k[j]] += p[i * columns + j];
       });
 }
+/// Sums over one axis of few elements, and reductions of all of a few.
+void small_reductions(index_t rows, index_t columns) {
+  const mat x = tt::uniform<double>(tt::rng(1), {rows, columns});
+  const tt::tensor<double, 1> all = flatten(tt::eval(x));
+  const std::string rest = "/double (" + std::to_string(rows) + "," + std::to_string(columns) + ")/" + std::to_string(rows * columns);
+  const double* const p = x.data();
+  row("Q34 sum(x, 1)" + rest, tt::tensor<double, 1>(rows), [=](auto& o) { o = sum(x, 1); }, [=](double* o) {
+    for (index_t i = 0; i < rows; ++i) {
+      double s = 0;
+      for (index_t j = 0; j < columns; ++j) s += p[i * columns + j];
+      o[i] = s;
+    }
+  });
+  row("Q34 sum(x, 0)" + rest, tt::tensor<double, 1>(columns), [=](auto& o) { o = sum(x, 0); }, [=](double* o) {
+    for (index_t j = 0; j < columns; ++j) o[j] = 0;
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t j = 0; j < columns; ++j) o[j] += p[i * columns + j];
+  });
+  row("Q34 prod(x)" + rest, tt::tensor<double, 1>(1), [=](auto& o) { o(0) = prod(all); }, [=, keep = x](double* o) {
+    double s = 1;
+    for (index_t i = 0; i < rows * columns; ++i) s *= p[i];
+    *o = s;
+  });
+  row("Q34 variance(x)" + rest, tt::tensor<double, 1>(1), [=](auto& o) { o(0) = variance(all); }, [=, keep = x](double* o) {
+    const double n = static_cast<double>(rows * columns);
+    double m = 0, s = 0;
+    for (index_t i = 0; i < rows * columns; ++i) m += p[i];
+    for (index_t i = 0; i < rows * columns; ++i) s += (p[i] - m / n) * (p[i] - m / n);
+    *o = s / n;
+  });
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -367,6 +398,9 @@ int main(int argc, char** argv) {
   forces(300);
   by_index<double>("double", 120, 160);
   by_index<float>("float", 120, 160);
+  small_reductions(4, 3);
+  small_reductions(8, 8);
+  small_reductions(8, 64);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

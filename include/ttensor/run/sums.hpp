@@ -13,6 +13,9 @@ void run_nest_sum_of_rows(nest& s, rows_kernel k, const accumulation& a);
 /// What run_nest_sum_of_rows does with the nest.
 nest_plan plan_nest_sum(nest& s, rows_kernel k, const accumulation& a);
 
+/// Whether the plan of a sum over one of two axes of adjacent elements is clear without planning: few enough for one thread and not to be cut. Then that is done: one
+/// call of the kernel, or short rows in tiles.
+bool runs_sum_as_it_is(nest& s, rows_kernel k, const accumulation& a);
 /// Puts the axes of a reduction, but for batch axes, in the order in which its inputs lie in memory, outermost first, where they agree. Only strides of the
 /// values count, and only against each other: the order of the axes is the same beside tangents and in a batch of any size (which axes become one, and how many rows are added
 /// at once, depends on all planes: with tangents the last bit of a value may differ).
@@ -269,6 +272,27 @@ TTENSOR_BODY void pair_inputs(nest& s, const plane_facts* facts) {
     return s.exchange(least, inner[1]);
   }
 }
+TTENSOR_BODY bool runs_sum_as_it_is(nest& s, rows_kernel k, const accumulation& a) {
+  const index_t n = s.extent[1], rows = s.extent[0];
+  if (rows < 2 || n < 2 || n > a.run || rows > a.rows || s.overlapping || threads_for(n * rows * s.cost) > 1) return false;
+  const bool columns = s.plane[0].stride[0] == 0;  // an output: those of a sum come first, and go one way
+  const bool turned = (n < 8 || n < s.lanes) && (!columns || (n < s.lanes && rows >= s.lanes && rows >= 2 * n));  // as by turn_short_sums
+  cursor c[max_planes];
+  index_t down[max_planes];
+  char* ptr[max_planes];
+  for (int p = 0; p < s.planes; ++p) {
+    const nest_plane& q = s.plane[p];
+    const bool out = q.how == access::output, along = q.stride[1] == 0;
+    if (q.how == access::ignored || (!along && q.stride[1] != 1) || (out && (columns ? q.stride[0] != 0 || along : !along || q.stride[0] == 0))) return false;
+    if (turned && (out ? !columns && q.stride[0] != 1 : along && q.stride[0] != 0)) return false;
+    c[p] = {ptr[p] = q.ptr, along ? 0 : index_t(s.lanes) * q.bytes};
+    down[p] = q.stride[0] * q.bytes;
+  }
+  if (!turned) return k(c, n, down, rows), true;
+  s.exchange(0, 1);
+  walker(s, k, true).run(s.extent, ptr, true, walker::tile * 4);
+  return true;
+}
 TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) {
   cursor c[max_planes];
   if (const index_t n = one_row(s, c, false)) return k(c, n, true);
@@ -286,6 +310,8 @@ template <int F> TTENSOR_NOINLINE void sum_planned(statement_planes<F>& st, cons
   } else {
     nest s = st.loops();
     s.batch = batch;
+    if constexpr (F == 2)
+      if (runs_sum_as_it_is(s, st.type.kernel, a)) return;
     follow_inputs(s, st.type.facts);
     run_nest_sum_of_rows(s, st.type.kernel, a);
   }
@@ -299,9 +325,9 @@ template <int F> nest_plan plan_sum(statement_planes<F>& st, const accumulation&
 }
 /// Whether it is of all elements of planes that are all whole, to one element, and not too long for one call of the kernel.
 template <int F> bool is_one_call(const statement_planes<F>& st, const accumulation& a) {
-  bool yes = st.flat() && shape::size(st.extent) <= a.run;
-  for (int d = 0; d < F; ++d) yes = yes && st.plane[0].stride[d] == 0;
-  return yes;
+  for (int d = 0; d < F; ++d)
+    if (st.plane[0].stride[d] != 0) return false;
+  return shape::size(st.extent) <= a.run && st.flat();
 }
 template <int F> TTENSOR_NOINLINE void sum_flat(statement_planes<F>& st) {
   const index_t n = shape::size(st.extent);

@@ -106,6 +106,7 @@ template <class A, class B> struct value_and_aux {  // what grad(f, has_aux) giv
   A grad;
   B aux;
 };
+template <class A, class B> value_and_aux(A, B) -> value_and_aux<A, B>;  // clang 16 deduces no aggregates
 template <class V, class G> struct value_grad {
   V value;
   G grad;
