@@ -188,7 +188,7 @@ TEST_CASE("control flow") {
         "[scan] the inputs hold no tensor, so there is nothing to walk; use for_loop [TT-S14]");
   const auto parts = [](std::size_t n) { return [n](auto t) { return std::vector(n, t); }; };
   CHECK(text<tt::shape_error>([&] { tt::vmap([&](auto t) { return tt::cond(t > 1.0, parts(2), parts(3), t); })(tt::tensor<double, 1>{1, 2}); }) ==
-        "[cond] the branches give vectors of different lengths, maps of different names, an optional that only one of them has, or static parts that differ between examples; give both branches one structure [TT-S35]");
+        "[cond, switch_, while_loop] what is chosen from has vectors of different lengths, maps of different names, an optional that only one of them has, or static parts that differ between examples (an int in a struct); give both one structure, and a part that differs the struct's own scalar [TT-S35]");
 }
 TEST_CASE("chunks of examples that differ, rows of keys that differ") {
   const tt::tensor<double, 1> x{1, 2, 3, 4};

@@ -84,7 +84,7 @@ template <class M> struct select {
   }
   [[noreturn]] static void differ() {
     raise<shape_error>(
-        "[cond] the branches give vectors of different lengths, maps of different names, an optional that only one of them has, or static parts that differ between examples; give both branches one structure [TT-S35]");
+        "[cond, switch_, while_loop] what is chosen from has vectors of different lengths, maps of different names, an optional that only one of them has, or static parts that differ between examples (an int in a struct); give both one structure, and a part that differs the struct's own scalar [TT-S35]");
   }
 };
 template <class T, class M> T selected(const M& m, const T& a, const T& b) {
