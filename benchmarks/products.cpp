@@ -1,5 +1,5 @@
 // Rows P1 and P2: products of complex matrices and of a complex matrix and a vector, beside loops over real and imaginary parts by hand (the floor) and
-// Eigen; P3: the norm of a difference of fixed vectors; P4 and P5: X'y and X'X of a matrix with few columns, beside loops over its rows and Eigen; P6: small matrices; P7: 100 products of small
+// Eigen; P3: the norm of a difference of fixed vectors; P4 and P5: X'y and X'X of a matrix with few columns, beside loops over its rows and Eigen; P6: small matrices; P8, P9: factors and substitution; P7: 100 products of small
 // matrices one after the other, and their derivatives, beside loops (derivatives by hand, too). Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <complex>
 #include <cmath>
@@ -221,6 +221,46 @@ void chain(tt::index_t n) {
   add(row + ", gradient" + shape, "ttensor", [=]() mutable { ours = tt::grad(f)(a); fresh(ours); });
   add(row + ", gradient" + shape, "hand", [=]() mutable { gradient(g.data()); fresh(g); });
 }
+/// P8, P9: loops that write one element after the other (the floor), Eigen.
+void factors(tt::index_t n) {
+  const tt::tensor<double, 2> g = tt::normal<double>(tt::rng(1), {n, n}), a = matmul(g, transpose(g)) + static_cast<double>(n) * tt::eye<double>(n);
+  const std::string shape = "/double/" + std::to_string(n), row = "P8 cholesky" + shape, solve = "P9 triangular_solve(l, b)" + shape, gradient = "P8 cholesky, gradient of its sum" + shape;
+  tt::tensor<double, 2> l = cholesky(a), z = triangular_solve(l, g), d = tt::grad([](const auto& x) { return sum(cholesky(x)); })(a);
+  std::vector<double> c(static_cast<std::size_t>(n * n)), x(c);
+  const auto factor = [=](double* to) {
+    for (long i = 0; i < n; ++i)
+      for (long j = 0; j < n; ++j) {
+        double v = j > i ? 0.0 : a.data()[i * n + j];
+        for (long k = 0; k < j && j <= i; ++k) v -= to[i * n + k] * to[j * n + k];
+        to[i * n + j] = i == j ? std::sqrt(v) : j > i ? 0.0 : v / to[j * n + j];
+      }
+  };
+  const auto substitute = [=, from = l](double* to) {
+    for (long i = 0; i < n; ++i) {
+      for (long j = 0; j < n; ++j) to[i * n + j] = g.data()[i * n + j];
+      for (long k = 0; k < i; ++k)
+        for (long j = 0; j < n; ++j) to[i * n + j] -= from.data()[i * n + k] * to[k * n + j];
+      for (long j = 0; j < n; ++j) to[i * n + j] /= from.data()[i * n + i];
+    }
+  };
+  factor(c.data());
+  need(row, close(l.data(), c.data(), n * n));
+  substitute(x.data());
+  need(solve, close(z.data(), x.data(), n * n));
+  add(row, "ttensor", [=]() mutable { l = cholesky(a); fresh(l); });
+  add(row, "hand", [=]() mutable { factor(c.data()); fresh(c); });
+  add(solve, "ttensor", [=]() mutable { z = triangular_solve(l, g); fresh(z); });
+  add(solve, "hand", [=]() mutable { substitute(x.data()); fresh(x); });
+  add(gradient, "ttensor", [=]() mutable { d = tt::grad([](const auto& t) { return sum(cholesky(t)); })(a); fresh(d); });
+  add(gradient, "hand", [=]() mutable { factor(c.data()); fresh(c); });  // the factor alone
+#if defined(TTENSOR_BENCH_EIGEN)
+  using M = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const M ea = Eigen::Map<const M>(a.data(), n, n), eg = Eigen::Map<const M>(g.data(), n, n), el = Eigen::Map<const M>(l.data(), n, n);
+  M ec(n, n), ez(n, n);
+  add(row, "eigen", [=]() mutable { ec = ea.llt().matrixL(); fresh(ec); });
+  add(solve, "eigen", [=]() mutable { ez = el.triangularView<Eigen::Lower>().solve(eg); fresh(ez); });
+#endif
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -230,6 +270,7 @@ int main(int argc, char** argv) {
   for (const tt::index_t n : {32, 256}) products<float>("float", n, false);
   for (const tt::index_t n : {8, 32, 256}) products<double>("double", n, true);
   small();
+  for (const tt::index_t n : {8, 16, 60, 128, 200, 1000}) factors(n);
   for (const tt::index_t k : {2, 3, 4, 6, 8}) tall(10000, k);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

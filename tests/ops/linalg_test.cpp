@@ -30,7 +30,7 @@ tt::tensor<double, 2> positive(index_t n) {
 }  // namespace
 
 TEST_CASE("L L' gives the matrix back, L is lower triangular") {
-  for (index_t n : {0, 1, 2, 5, 64, 65, 150}) {
+  for (index_t n : {0, 1, 2, 5, 12, 13, 16, 17, 40, 64, 65, 72, 128, 150}) {
     const auto a = positive(n);
     const auto l = cholesky(a);
     CHECK(largest_difference(matmul(l, transpose(l)), a) <= 1e-13 * static_cast<double>(n * n + 1));
@@ -56,6 +56,43 @@ TEST_CASE("triangular solves: both triangles, transposed, vectors; the other tri
     CHECK(largest_difference(matmul(transpose(up), triangular_solve(a, b, false, true)), b) <= close);
     const tt::tensor<double, 1> v = b(tt::all, 1);
     CHECK(largest_difference(matmul(low, triangular_solve(a, v)), v) <= close);
+  }
+}
+TEST_CASE("every right-hand side is solved as if it were alone, to the bit") {
+  auto check = [&]<class T>(T) {
+    for (index_t n : {1, 2, 3, 8, 17, 33, 64})
+      for (index_t m : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 40, 65, 70}) {
+        const tt::tensor<T, 2> a = tt::to<T>(noise<2>({{n, n}}, 5) * 0.3 + 2.0 * tt::eye<double>(n)), b = tt::to<T>(noise<2>({{n, m}}, 7));
+        for (const bool lower : {true, false})
+          for (const bool transposed : {true, false}) {
+            const auto all = triangular_solve(a, b, lower, transposed);
+            bool same = true;
+            for (index_t j = 0; j < m; ++j) same = same && tt::all(all(tt::all, j) == triangular_solve(a, tt::eval(b(tt::all, j)), lower, transposed));
+            CHECK_MESSAGE(same, n << " x " << m << (lower ? " lower" : " upper") << (transposed ? " transposed" : ""));
+          }
+      }
+  };
+  check(1.0);
+  check(1.0f);
+}
+TEST_CASE("the pivot that is not positive, whatever block it stands in") {
+  for (index_t n : {5, 20, 64, 65, 150})
+    for (const index_t k : {index_t(0), n / 3, n - 1}) {
+      auto a = positive(n);
+      a(k, k) = -1;
+      CHECK_THROWS_WITH_AS(cholesky(a), doctest::Contains(("pivot " + std::to_string(k) + " is -").c_str()), tt::domain_error);
+    }
+}
+TEST_CASE("derivatives of large factors: L' L_t + L_t L' is the direction, and the pullback is the transpose of that") {
+  for (index_t n : {13, 40, 70, 130}) {
+    const auto a = positive(n);
+    const auto u = noise<2>({{n, n}}, 11), ct = noise<2>({{n, n}}, 23);
+    const tt::tensor<double, 2> direction = u + transpose(u);
+    const auto factor = [](const auto& x) { return cholesky(x); };
+    const auto [l, l_dot] = tt::jvp(factor, a, direction);
+    CHECK(largest_difference(matmul(l_dot, transpose(l)) + matmul(l, transpose(l_dot)), direction) < 1e-9);
+    const double one = sum(l_dot * ct), other = sum(direction * tt::vjp(factor, a).pull(ct));
+    CHECK(std::fabs(one - other) < 1e-9 * (1 + std::fabs(one)));
   }
 }
 TEST_CASE("leading axes") {

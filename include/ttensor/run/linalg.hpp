@@ -27,6 +27,11 @@ template <class T> void subtract_product(index_t m, index_t n, index_t k, const 
     multiply<T>({m, n, k, a_row, a_col, n, 1, c_row, true}, a, minus.data(), c);
   }
 }
+/// v - f x, rounded once where the processor has that, as in the products and in every lane of a pack.
+template <class T> TTENSOR_INLINE T less_product(T v, T f, T x) {
+  if constexpr (has_product_v<T>) return simd::fma(T(-f), x, v);
+  else return T(v - f * x);
+}
 /// One vector: along the rows of a, or by its columns where these are what lies together. The terms of an element have the order in
 /// which they are solved.
 template <class T> void substitute_vector(bool lower, index_t n, const T* a, index_t a_row, index_t a_col, T* x, index_t x_row) {
@@ -36,15 +41,52 @@ template <class T> void substitute_vector(bool lower, index_t n, const T* a, ind
     const index_t i = first + q * step;
     T v = x[i * x_row];
     if (by_rows)
-      for (index_t r = 0; r < q; ++r) v = T(v - a[i * a_row + (first + r * step) * a_col] * x[(first + r * step) * x_row]);
+      for (index_t r = 0; r < q; ++r) v = less_product(v, a[i * a_row + (first + r * step) * a_col], x[(first + r * step) * x_row]);
     v = v / a[i * (a_row + a_col)];
     x[i * x_row] = v;
     if (!by_rows) {
       const index_t from = lower ? i + 1 : 0, to = lower ? n : i;
       const T* column = a + i * a_col;
-      for (index_t j = from; j < to; ++j) x[j * x_row] = T(x[j * x_row] - column[j * a_row] * v);
+      for (index_t j = from; j < to; ++j) x[j * x_row] = less_product(x[j * x_row], column[j * a_row], v);
     }
   }
+}
+/// Vectors * lanes columns of x, in registers row by row: the same terms in the same order as those of one vector.
+template <class T, int Vectors> TTENSOR_NOINLINE void substitute_columns(bool lower, index_t n, const T* a, index_t a_row, index_t a_col, T* x, index_t x_row) {
+  constexpr int L = matmul_detail::tile_of<T>::lanes;
+  using V = pack<T, L>;
+  const index_t step = lower ? 1 : -1, first = lower ? 0 : n - 1;
+  a += first * (a_row + a_col), x += first * x_row;
+  for (index_t q = 0; q < n; ++q) {
+    T* const row = x + q * step * x_row;
+    const T* factor = a + q * step * a_row;
+    V v[Vectors];
+    static_for<Vectors>([&](auto k) { v[k()] = V::load(row + k() * L); });
+    for (const T* other = x; other != row; other += step * x_row, factor += step * a_col) {
+      const V f(-*factor);
+      static_for<Vectors>([&](auto k) { v[k()] = fma(f, V::load(other + k() * L), v[k()]); });
+    }
+    const V pivot(*factor);
+    static_for<Vectors>([&](auto k) { (v[k()] / pivot).store(row + k() * L); });
+  }
+}
+/// Several vectors; n is at most `block`. The last columns stand in a buffer, the last one repeated.
+template <class T> void substitute_packs(bool lower, index_t n, index_t m, const T* a, index_t a_row, index_t a_col, T* x, index_t x_row) {
+  constexpr index_t L = matmul_detail::tile_of<T>::lanes;
+  index_t c = 0;
+  for (; c + 4 * L <= m; c += 4 * L) substitute_columns<T, 4>(lower, n, a, a_row, a_col, x + c, x_row);
+  const index_t whole = (m - c) / L;
+  if (whole == 3) substitute_columns<T, 3>(lower, n, a, a_row, a_col, x + c, x_row);
+  if (whole == 2) substitute_columns<T, 2>(lower, n, a, a_row, a_col, x + c, x_row);
+  if (whole == 1) substitute_columns<T, 1>(lower, n, a, a_row, a_col, x + c, x_row);
+  c += whole * L;
+  if (c == m) return;
+  T few[block * L];
+  for (index_t i = 0; i < n; ++i)
+    for (index_t k = 0; k < L; ++k) few[i * L + k] = x[i * x_row + (c + k < m ? c + k : m - 1)];
+  substitute_columns<T, 1>(lower, n, a, a_row, a_col, few, L);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t k = c; k < m; ++k) x[i * x_row + k] = few[i * L + k - c];
 }
 }  // namespace linalg_detail
 
@@ -62,6 +104,7 @@ template <class T> void substitute(bool lower, index_t n, index_t m, const T* a,
       }
       return;
     }
+    if (m > 3) return linalg_detail::substitute_packs(lower, n, m, a, a_row, a_col, x, x_row);
   }
   if (m == 1) return linalg_detail::substitute_vector(lower, n, a, a_row, a_col, x, x_row);
   for (index_t q = 0; q < n; ++q) {
@@ -71,7 +114,7 @@ template <class T> void substitute(bool lower, index_t n, index_t m, const T* a,
       const index_t j = lower ? r : n - 1 - r;
       const T f = a[i * a_row + j * a_col];
       const T* other = x + j * x_row;
-      for (index_t c = 0; c < m; ++c) row[c] = T(row[c] - f * other[c]);
+      for (index_t c = 0; c < m; ++c) row[c] = linalg_detail::less_product(row[c], f, other[c]);
     }
     const T pivot = a[i * (a_row + a_col)];
     for (index_t c = 0; c < m; ++c) row[c] = row[c] / pivot;
@@ -92,44 +135,72 @@ template <class T> void substitute_absorbing(bool lower, index_t n, index_t m, c
   }
 }
 
-/// (a + a') / 2 of a (n, n), into rows of n.
+/// The lower triangle of (a + a') / 2 of a (n, n), into rows of n; zeros above.
 template <class T> void symmetric_part(index_t n, const T* a, index_t a_row, index_t a_col, T* y) {
+  constexpr index_t tile = 8;  // by tiles: columns of 128 rows share few cache lines
+  for (index_t top = 0; top < n; top += tile) {
+    const index_t bottom = n - top < tile ? n : top + tile;
+    for (index_t left = 0; left <= top; left += tile)
+      for (index_t i = top; i < bottom; ++i)
+        for (index_t j = left; j <= i && j < left + tile; ++j) {
+          const T x = a[i * a_row + j * a_col], z = a[j * a_row + i * a_col];
+          y[i * n + j] = x == z ? x : T(x * T(0.5) + z * T(0.5));  // the sum of the two may be too large for a T
+        }
+    for (index_t i = top; i < bottom; ++i)
+      for (index_t j = i + 1; j < n; ++j) y[i * n + j] = T(0);
+  }
+}
+namespace linalg_detail {
+/// The lower triangle of factor_cholesky; what stands above is overwritten too.
+template <class T> index_t factor_lower(index_t n, T* l, index_t row) {
+  if constexpr (has_product_v<T>)
+    if (n > 12) {
+      const index_t step = n > block ? block : 8;
+      for (index_t start = 0, stop = step; start < n; start = stop, stop = n - start > step ? start + step : n) {
+        T* const corner = l + start * (row + 1);
+        const index_t rows = stop - start, below = n - stop;
+        if (const index_t bad = factor_lower(rows, corner, row); bad >= 0) return start + bad;
+        if (below == 0) break;
+        T* const panel = corner + rows * row;
+        scratch<T> turned(rows * below);  // panel' of x corner' = panel
+        for (index_t i = 0; i < below; ++i)
+          for (index_t j = 0; j < rows; ++j) turned.data()[j * below + i] = panel[i * row + j];
+        substitute<T>(true, rows, below, corner, row, 1, turned.data(), below);
+        for (index_t i = 0; i < below; ++i)
+          for (index_t j = 0; j < rows; ++j) panel[i * row + j] = turned.data()[j * below + i];
+        for (index_t top = 0, bottom = 0; top < below; top = bottom) {  // little of what stands above
+          bottom = below - top > 4 * block ? top + 2 * block : below;
+          subtract_product<T>(bottom - top, bottom, rows, panel + top * row, row, 1, turned.data(), below, 1, panel + rows + top * row, row);
+        }
+      }
+      return -1;
+    }
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j <= i; ++j) {
-      const T x = a[i * a_row + j * a_col], z = a[j * a_row + i * a_col];
-      y[i * n + j] = y[j * n + i] = x == z ? x : T(x * T(0.5) + z * T(0.5));  // the sum of the two may be too large for a T
+      T v = l[i * row + j];
+      for (index_t p = 0; p < j; ++p) v = less_product(v, l[i * row + p], l[j * row + p]);
+      if (i == j) {
+        if (!(v > T(0))) {
+          l[i * row + i] = v;
+          return i;
+        }
+        using std::sqrt;
+        v = sqrt(v);
+      } else {
+        v = v / l[j * row + j];
+      }
+      l[i * row + j] = v;
     }
+  return -1;
 }
+}  // namespace linalg_detail
 /// Overwrites the symmetric matrix in l (n, n) with its lower Cholesky factor, zeros above. Returns the row whose pivot (which
 /// it then holds on the diagonal) is not positive, or -1. Reads the lower triangle.
 template <class T> index_t factor_cholesky(index_t n, T* l, index_t row) {
-  constexpr index_t block = linalg_detail::block;
-  for (index_t start = 0; start < n; start += linalg_detail::has_product_v<T> ? block : n) {
-    const index_t stop = linalg_detail::has_product_v<T> && n - start > block ? start + block : n;
-    for (index_t i = start; i < n; ++i)
-      for (index_t j = start; j <= i && j < stop; ++j) {
-        T v = l[i * row + j];
-        for (index_t p = start; p < j; ++p) v = T(v - l[i * row + p] * l[j * row + p]);
-        if (i == j) {
-          if (!(v > T(0))) {
-            l[i * row + i] = v;
-            return i;
-          }
-          using std::sqrt;
-          v = sqrt(v);
-        } else {
-          v = v / l[j * row + j];
-        }
-        l[i * row + j] = v;
-      }
-    if constexpr (linalg_detail::has_product_v<T>) {
-      const T* p = l + stop * row + start;
-      linalg_detail::subtract_product<T>(n - stop, n - stop, stop - start, p, row, 1, p, 1, row, l + stop * (row + 1), row);
-    }
-  }
-  for (index_t i = 0; i < n; ++i)
+  const index_t bad = linalg_detail::factor_lower(n, l, row);
+  for (index_t i = 0; i < n && bad < 0; ++i)
     for (index_t j = i + 1; j < n; ++j) l[i * row + j] = T(0);
-  return -1;
+  return bad;
 }
 
 }  // namespace run

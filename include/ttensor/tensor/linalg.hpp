@@ -13,8 +13,10 @@ namespace linalg_detail {
 template <class T> tensor<T, 2> triangle(index_t n, bool lower, T diagonal) {
   tensor<T, 2> t(n, n);
   T* p = t.data();
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < n; ++j) p[i * n + j] = i == j ? diagonal : (j < i) == lower ? T(1) : T(0);
+  for (index_t i = 0; i < n; ++i, p += n) {
+    p[i] = diagonal;
+    for (index_t j = lower ? 0 : i + 1, end = lower ? i : n; j < end; ++j) p[j] = T(1);
+  }
   return t;
 }
 template <class A> auto mirrored(const A& a) {
