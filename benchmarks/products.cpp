@@ -1,5 +1,5 @@
 // Rows P1 and P2: products of complex matrices and of a complex matrix and a vector, beside loops over real and imaginary parts by hand (the floor) and
-// Eigen; P3: the norm of a difference of fixed vectors; P4 and P5: X'y and X'X of a matrix with few columns, beside loops over its rows and Eigen; P6: small matrices; P8, P9: factors and substitution; P7: 100 products of small
+// Eigen; P3: the norm of a difference of fixed vectors; P4 and P5: X'y and X'X of a matrix with few columns, beside loops over its rows and Eigen; P6: small matrices; P8, P9: factors and substitution; P10: a Gaussian process; P7: 100 products of small
 // matrices one after the other, and their derivatives, beside loops (derivatives by hand, too). Run with table.py, which interleaves the contenders, takes medians and prints ratios.
 #include <complex>
 #include <cmath>
@@ -261,6 +261,74 @@ void factors(tt::index_t n) {
   add(solve, "eigen", [=]() mutable { ez = el.triangularView<Eigen::Lower>().solve(eg); fresh(ez); });
 #endif
 }
+/// P10: the negative logarithmic marginal likelihood of a Gaussian process (squared exponentials, a length for each of three axes, amplitude, noise; all as logarithms), and
+/// its gradient by the trace of K^-1 - w w' with the derivatives of K, w = K^-1 y, in loops (the floor).
+void gaussian_process(tt::index_t n) {
+  constexpr long axes = 3;
+  const tt::tensor<double, 2> points = tt::uniform<double>(tt::rng(1), {n, axes});
+  const tt::tensor<double, 1> y = tt::normal<double>(tt::rng(2), {n}), p{-0.5, -0.2, 0.1, 0.0, -1.0};
+  const auto f = [=](const auto& q) {
+    const auto x = tt::eval(points * exp(-q(tt::range(0, axes))));
+    const auto squares = sum(x * x, 1);
+    const auto k = exp(2.0 * q(3) - 0.5 * maximum(unsqueeze(squares, 1) + squares - 2.0 * matmul(x, transpose(x)), 0.0)) + exp(2.0 * q(4)) * tt::eye<double>(n);
+    const auto l = cholesky(k);
+    const auto z = triangular_solve(l, y);
+    return 0.5 * dot(z, z) + sum(log(sum(l * tt::eye<double>(n), 1)));
+  };
+  const auto at = [n](long i, long j) { return static_cast<std::size_t>(i * n + j); };
+  const auto size = static_cast<std::size_t>(n);
+  const std::vector<double> zeros(size * size);
+  auto by_hand = [=, k = zeros, l = zeros, inverse = zeros, w = zeros](double* g) mutable {
+    double scale[axes];
+    for (long d = 0; d < axes; ++d) scale[d] = std::exp(-2 * p(d));
+    const double noise = std::exp(2 * p(4));
+    for (long i = 0; i < n; ++i)
+      for (long j = 0; j <= i; ++j) {
+        double r = 0;
+        for (long d = 0; d < axes; ++d) r += (points(i, d) - points(j, d)) * (points(i, d) - points(j, d)) * scale[d];
+        k[at(i, j)] = std::exp(2 * p(3) - 0.5 * r);
+        double v = k[at(i, j)] + (i == j ? noise : 0.0);
+        for (long q = 0; q < j; ++q) v -= l[at(i, q)] * l[at(j, q)];
+        l[at(i, j)] = i == j ? std::sqrt(v) : v / l[at(j, j)];
+      }
+    for (long c = 0; c < n; ++c) {  // row c of the inverse of l, transposed, then l'^-1 of it
+      double* const v = &inverse[at(c, 0)];
+      for (long i = 0; i < n; ++i) {
+        double s = i == c ? 1.0 : 0.0;
+        for (long q = c; q < i; ++q) s -= l[at(i, q)] * v[q];
+        v[i] = i < c ? 0.0 : s / l[at(i, i)];
+      }
+      for (long i = n - 1; i >= 0; --i) {
+        v[i] /= l[at(i, i)];
+        for (long q = 0; q < i; ++q) v[q] -= l[at(i, q)] * v[i];
+      }
+    }
+    double value = 0;
+    for (long i = 0; i < n; ++i) {
+      double s = 0;
+      for (long j = 0; j < n; ++j) s += inverse[at(i, j)] * y(j);
+      w[static_cast<std::size_t>(i)] = s;
+      value += 0.5 * s * y(i) + std::log(l[at(i, i)]);
+    }
+    for (long d = 0; d < 5; ++d) g[d] = 0;
+    for (long i = 0; i < n; ++i)
+      for (long j = 0; j <= i; ++j) {
+        const double a = (inverse[at(i, j)] - w[static_cast<std::size_t>(i)] * w[static_cast<std::size_t>(j)]) * (i == j ? 0.5 : 1.0), b = a * k[at(i, j)];
+        for (long d = 0; d < axes; ++d) g[d] += b * (points(i, d) - points(j, d)) * (points(i, d) - points(j, d)) * scale[d];
+        g[3] += 2 * b;
+        g[4] += i == j ? 2 * a * noise : 0.0;
+      }
+    return value;
+  };
+  const std::string row = "P10 Gaussian process, value and gradient/double/" + std::to_string(n);
+  double g[5];
+  const double value = by_hand(g);
+  auto ours = tt::value_and_grad(f)(p);
+  need(row, std::abs(ours.value - value) < 1e-9 * std::abs(value));
+  for (int d = 0; d < 5; ++d) need(row, std::abs(ours.grad(d) - g[d]) < 1e-8 * (1 + std::abs(g[d])));
+  add(row, "ttensor", [=]() mutable { ours = tt::value_and_grad(f)(p); fresh(ours.grad); });
+  add(row, "hand", [=]() mutable { double out[5]; by_hand(out); fresh(out); });
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -271,6 +339,7 @@ int main(int argc, char** argv) {
   for (const tt::index_t n : {8, 32, 256}) products<double>("double", n, true);
   small();
   for (const tt::index_t n : {8, 16, 60, 128, 200, 1000}) factors(n);
+  for (const tt::index_t n : {60, 200}) gaussian_process(n);
   for (const tt::index_t k : {2, 3, 4, 6, 8}) tall(10000, k);
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
