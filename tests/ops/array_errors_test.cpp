@@ -110,6 +110,10 @@ TEST_CASE("axes, steps, bounds") {
   CHECK(text<tt::domain_error>([] { tt::max_trips{-1}; }) == "[max_trips] a bound of -1 trips; give 0 or more [TT-D08]");
   CHECK(text<tt::domain_error>([] { tt::while_loop([](auto) { return true; }, [](auto t) { return t; }, 1.0, tt::max_trips{3}); }) ==
         "[while_loop] still running after max_trips{3}; raise the bound [TT-D04]");
+  CHECK(text<tt::domain_error>([] {
+          const auto halved = [](auto t) { return tt::while_loop([](auto u) { return u > 1.0; }, [](auto u) { return u * 0.5; }, t, tt::max_trips{3}); };
+          tt::vmap(halved)(tt::tensor<double, 1>{1, 9, 7, 100, 8});
+        }) == "[while_loop] still running after max_trips{3}: 2 of 5 examples, the first of them number 1; raise the bound [TT-D04]");
 }
 TEST_CASE("shapes: rows, assignments, views, what is not one element") {
   tt::tensor<double, 2> a(2, 3);

@@ -219,8 +219,19 @@ template <class B, class S, class X> auto scan(const B& body, const S& carry, co
 }
 
 namespace control {
-[[noreturn]] inline void too_many_trips(index_t n) {
-  raise<domain_error>("[while_loop] still running after max_trips{" + std::to_string(n) + "}; raise the bound [TT-D04]");
+[[noreturn]] inline void too_many_trips(index_t n, const std::string& who = {}) {
+  raise<domain_error>("[while_loop] still running after max_trips{" + std::to_string(n) + "}" + who + "; raise the bound [TT-D04]");
+}
+/// Which examples a mask holds, for that message.
+template <class S> std::string examples_of(const store<S>& mask) {
+  if constexpr (is_batched_v<S>) {
+    return examples_of(mask.inner());
+  } else {
+    index_t count = 0, first = 0;
+    for (index_t i = mask.size(); i-- > 0;)
+      if (mask.get(i)) ++count, first = i;
+    return ": " + std::to_string(count) + " of " + std::to_string(mask.size()) + " examples, the first of them number " + std::to_string(first);
+  }
 }
 template <bool Bounded, class C, class B, class S> auto while_run(const C& continue_if, const B& body, const S& state, index_t bound) {
   static_assert(
@@ -240,7 +251,7 @@ template <bool Bounded, class C, class B, class S> auto while_run(const C& conti
     if constexpr (is_mapped_v<predicate_t<decltype(go_on)>>) {
       const auto mask = predicate(go_on);
       if (!any_element(mask.elements())) return s;
-      if (Bounded && i >= bound) too_many_trips(bound);
+      if (Bounded && i >= bound) too_many_trips(bound, examples_of(mask.elements()));
       s = selected<T>(mask, tree::lift<T>(R(tree::evaluate_all(body(std::as_const(s))))), s);
     } else {
       if (!predicate(go_on)) return s;
