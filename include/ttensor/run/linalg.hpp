@@ -29,7 +29,7 @@ template <class T> void subtract_product(index_t m, index_t n, index_t k, const 
 }
 /// v - f x, rounded once where the processor has that, as in the products and in every lane of a pack.
 template <class T> TTENSOR_INLINE T less_product(T v, T f, T x) {
-  if constexpr (has_product_v<T>) return simd::fma(T(-f), x, v);
+  if constexpr (TTENSOR_HAS_FMA && has_product_v<T>) return simd::fma(T(-f), x, v);
   else return T(v - f * x);
 }
 /// One vector: along the rows of a, or by its columns where these are what lies together. The terms of an element have the order in
@@ -81,12 +81,12 @@ template <class T> void substitute_packs(bool lower, index_t n, index_t m, const
   if (whole == 1) substitute_columns<T, 1>(lower, n, a, a_row, a_col, x + c, x_row);
   c += whole * L;
   if (c == m) return;
-  T few[block * L];
+  T last[block * L];
   for (index_t i = 0; i < n; ++i)
-    for (index_t k = 0; k < L; ++k) few[i * L + k] = x[i * x_row + (c + k < m ? c + k : m - 1)];
-  substitute_columns<T, 1>(lower, n, a, a_row, a_col, few, L);
+    for (index_t k = 0; k < L; ++k) last[i * L + k] = x[i * x_row + (c + k < m ? c + k : m - 1)];
+  substitute_columns<T, 1>(lower, n, a, a_row, a_col, last, L);
   for (index_t i = 0; i < n; ++i)
-    for (index_t k = c; k < m; ++k) x[i * x_row + k] = few[i * L + k - c];
+    for (index_t k = c; k < m; ++k) x[i * x_row + k] = last[i * L + k - c];
 }
 }  // namespace linalg_detail
 
@@ -135,26 +135,29 @@ template <class T> void substitute_absorbing(bool lower, index_t n, index_t m, c
   }
 }
 
-/// The lower triangle of (a + a') / 2 of a (n, n), into rows of n; zeros above.
+/// The lower triangle of (a + a') / 2 of a (n, n), into rows of n.
 template <class T> void symmetric_part(index_t n, const T* a, index_t a_row, index_t a_col, T* y) {
   constexpr index_t tile = 8;  // by tiles: columns of 128 rows share few cache lines
   for (index_t top = 0; top < n; top += tile) {
     const index_t bottom = n - top < tile ? n : top + tile;
     for (index_t left = 0; left <= top; left += tile)
       for (index_t i = top; i < bottom; ++i)
-        for (index_t j = left; j <= i && j < left + tile; ++j) {
+        for (index_t j = left, right = left < top ? left + tile : i + 1; j < right; ++j) {
           const T x = a[i * a_row + j * a_col], z = a[j * a_row + i * a_col];
           y[i * n + j] = x == z ? x : T(x * T(0.5) + z * T(0.5));  // the sum of the two may be too large for a T
         }
-    for (index_t i = top; i < bottom; ++i)
-      for (index_t j = i + 1; j < n; ++j) y[i * n + j] = T(0);
   }
 }
 namespace linalg_detail {
-/// The lower triangle of factor_cholesky; what stands above is overwritten too.
+inline constexpr index_t few = 12;  // rows of a matrix that is factored element by element
+template <class T> void clear_above(index_t n, T* l, index_t row) {
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = i + 1; j < n; ++j) l[i * row + j] = T(0);
+}
+/// The lower triangle of factor_cholesky; of more than `few` rows numbers above are overwritten too.
 template <class T> index_t factor_lower(index_t n, T* l, index_t row) {
   if constexpr (has_product_v<T>)
-    if (n > 12) {
+    if (n > few) {
       const index_t step = n > block ? block : 8;
       for (index_t start = 0, stop = step; start < n; start = stop, stop = n - start > step ? start + step : n) {
         T* const corner = l + start * (row + 1);
@@ -197,9 +200,9 @@ template <class T> index_t factor_lower(index_t n, T* l, index_t row) {
 /// Overwrites the symmetric matrix in l (n, n) with its lower Cholesky factor, zeros above. Returns the row whose pivot (which
 /// it then holds on the diagonal) is not positive, or -1. Reads the lower triangle.
 template <class T> index_t factor_cholesky(index_t n, T* l, index_t row) {
+  if (n > linalg_detail::few) linalg_detail::clear_above(n, l, row);  // so that products have numbers there
   const index_t bad = linalg_detail::factor_lower(n, l, row);
-  for (index_t i = 0; i < n && bad < 0; ++i)
-    for (index_t j = i + 1; j < n; ++j) l[i * row + j] = T(0);
+  linalg_detail::clear_above(n, l, row);
   return bad;
 }
 
