@@ -47,6 +47,8 @@ template <class T, index_t m, index_t k, index_t n> void products() {
   CHECK(same(ab, tensor<T, 2>(matmul(x, y))));
   CHECK(same(fixed<T, n, m>(transpose(ab)), tensor<T, 2>(transpose(matmul(x, y)))));
 }
+constexpr tt::fixed<double> half(0.5);  // without axes: a number
+static_assert(half() == 0.5 && double(half) == 0.5 && half.size() == 1);
 constexpr tt::fixed<int, 2, 3> known{{1, 2, 3}, {4, 5, 6}};
 static_assert(known.size() == 6 && known.extent(1) == 3 && known.extent(-2) == 2 && known.shape()[0] == 2 && known.strides()[0] == 3 && known.rank() == 2 && known(1, -1) == 6);
 template <class T> double norm_of(const T& v) { return std::sqrt(double(sum(v * v))); }

@@ -101,6 +101,17 @@ TEST_CASE("numbers, several arguments, aggregates") {
   CHECK(of_line.aux.slope == 2);
 }
 
+TEST_CASE("the auxiliary part costs no further call, with chunk_size one") {
+  int calls = 0;
+  const auto f = [&](const auto& t) { return ++calls, std::pair{tt::eval(t * t), sum(t)}; };
+  const auto after = [&](auto&& run) { return calls = 0, static_cast<void>(run()), calls; };
+  const vec x{1, 2, 3};
+  CHECK(after([&] { return tt::jacfwd(f, has_aux)(x); }) == 3);
+  CHECK(after([&] { return tt::jacfwd(f, has_aux, tt::chunk_size{2})(x); }) == 3);
+  CHECK(after([&] { return tt::jacrev(f, has_aux)(x); }) == 1);
+  CHECK(after([&] { return tt::jacrev(f, has_aux, tt::chunk_size{2})(x); }) == 2);
+}
+
 TEST_CASE("hessian with an auxiliary part") {
   const vec x{1.0, 2.0, -0.5};
   const auto f = [](const auto& t) { return std::pair{sum(t * t * t), tt::eval(2.0 * t)}; };

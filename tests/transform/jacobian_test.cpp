@@ -249,6 +249,18 @@ TEST_CASE("a function inside whose result is of an outer level only") {
   CHECK(tt::jvp([](const auto& s) { return tt::jacrev([&](const auto&) { return s * s; })(s) + s * s; }, 2.0, 1.0).y_dot == 4);
   CHECK(tt::all(tt::vmap([](const auto& s) { return tt::jacrev([&](const auto&) { return s * s; })(s) + s * s; })(x) == x * x));
 }
+TEST_CASE("by a fixed tensor without axes") {
+  const tt::fixed<double> s = 2.5;
+  const auto square = [](const auto& t) { return t * t; };
+  const double forward = tt::jacfwd(square)(s), reverse = tt::jacrev(square)(s), either = tt::jacobian(square)(s), second = tt::hessian([](const auto& t) { return t * t * t; })(s);
+  CHECK(forward == 5);
+  CHECK(reverse == 5);
+  CHECK(either == 5);
+  CHECK(second == 15);
+  const auto [by_vector, by_number] = tt::jacrev([](const auto& t) { return sum(t.first) * t.second; })(std::pair{tt::fixed<double, 2>{1, 2}, s});
+  CHECK(tt::all(by_vector == 2.5));
+  CHECK(by_number() == 3);
+}
 TEST_CASE("forward mode calls f once a pass: the first one shows the shapes too") {
   int calls = 0;
   const auto square = [&](const auto& x) { return ++calls, tt::eval(x * x); };

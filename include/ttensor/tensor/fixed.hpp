@@ -22,6 +22,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
     index_t at = 0;
     fill<R>(l, at, 0);
   }
+  constexpr tensor(const T& v) requires(R == 0) : v_{} { v_[0] = v; }
   template <class E> requires(expression<E> || (array_object<E> && !std::is_same_v<std::remove_cvref_t<E>, tensor>))
   tensor(const E& e) : v_{} {
     *this = e;
@@ -102,6 +103,7 @@ class tensor<T, Shape, host, row_major> : public array_interface<tensor<T, Shape
       for (index_t j = 0; j < n; ++j) y.data()[j * m + i] = v_[i * n + j];
     return y;
   }
+  constexpr operator T() const requires(R == 0) { return v_[0]; }
   constexpr const T* data() const { return v_.v; }
   constexpr T* data() { return v_.v; }
 
