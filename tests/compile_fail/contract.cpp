@@ -265,6 +265,12 @@ auto put(const tt::tensor<double, 2>& x, const tt::tensor<int, 1>& i) {
   return vmap([](const auto& row, const auto& at) { return tt::eval(where(tt::arange<int>(3) == at, 1.0, row)); })(x, i);
 }
 
+// case: an_auxiliary_part_and_a_third
+// expect: this one returns more: put the others into one tuple
+auto with_aux(const tt::tensor<double, 1>& x) { return tt::grad([](const auto& t) { return std::tuple{sum(t), t(0), t(1)}; }, has_aux)(x); }
+// twin:
+auto with_aux(const tt::tensor<double, 1>& x) { return tt::grad([](const auto& t) { return std::tuple{sum(t), std::tuple{t(0), t(1)}}; }, has_aux)(x); }
+
 // case: auxiliary_part_of_a_jacobian
 // expect: with has_aux the function returns two things
 auto with_aux(const tt::tensor<double, 1>& x) { return tt::jacrev([](const auto& t) { return t * t; }, has_aux)(x); }

@@ -143,6 +143,30 @@ TEST_CASE("inside other transforms the auxiliary part carries their levels") {
     CHECK(mapped.aux(i) == doctest::Approx(sum(many(i, 0) * exp(-many(i, 1) * times))).epsilon(1e-14));
     CHECK(reversed.aux(i) == doctest::Approx(mapped.aux(i)).epsilon(1e-14));
   }
+  // a closure over the outer variable: value 2 s * 1.5 and so on of p = (1, 2), by hand
+  const vec ones{1, 2};
+  const auto closure = [&](const auto& mode) {
+    return [&, mode](const auto& s) { return sum(mode([&](const auto& t) { return std::pair{tt::eval(t * s), tt::eval(t * s * s)}; })(ones).aux); };
+  };
+  const auto check = [&](const auto& f) {  // f(s) = 3 s^2
+    CHECK(f(1.25) == 4.6875);
+    const double by_grad = tt::grad(f)(1.25), by_jacfwd = tt::jacfwd(f)(1.25), second = tt::grad(tt::grad(f))(1.25);
+    CHECK(by_grad == 7.5);
+    CHECK(by_jacfwd == 7.5);
+    CHECK(second == 6);
+    const auto mapped_over = tt::vmap(f)(vec{1.25, 2});
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(mapped_over)>, vec>);
+    CHECK(tt::all(mapped_over == vec{4.6875, 12}));
+    CHECK(tt::all(tt::grad([&](const auto& v) { return sum(tt::vmap(f)(v)); })(vec{1.25, 2}) == vec{7.5, 12}));
+  };
+  check(closure([](auto f) { return tt::jacfwd(f, has_aux); }));
+  check(closure([](auto f) { return tt::jacrev(f, has_aux); }));
+  check(closure([](auto f) { return tt::jacobian(f, has_aux); }));
+  check(closure([](auto f) { return tt::jacfwd(f, has_aux, tt::chunk_size{2}); }));
+  check(closure([](auto f) { return tt::jacrev(f, has_aux, tt::chunk_size{2}); }));
+  check(closure([](auto f) { return [f](const auto& x) { return tt::jvp(f, x, x, has_aux); }; }));
+  const auto of_hessian = [&](const auto& s) { return sum(tt::hessian([&](const auto& t) { return std::pair{sum(t * t * s), tt::eval(t * s * s)}; }, has_aux)(ones).aux); };
+  check(of_hessian);
   // captured outer variables, without closing_over: the probe looks at the types
   const double outer = tt::grad([](auto k) { return tt::jacobian([&](const auto& r) { return std::pair{k * r, k * k * sum(r)}; }, has_aux)(vec{1.0, 2.0}).aux; })(3.0);
   CHECK(outer == 18);

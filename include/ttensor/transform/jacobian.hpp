@@ -313,6 +313,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
         return looked_at<probe<C>, X>(level_detail::fake<tree::evaluated_t<decltype(g(std::declval<const W&>()))>>());
       } else {
         constexpr bool analytic = options::has<holomorphic_t, O...>, strictly = options::has<strict_t, O...>;
+        constexpr bool apart = aux && chunked;  // a pass of a chunk would give an auxiliary part of mapped numbers
         const jacobian_detail::passes<C, chunked> p{most};
         const auto& main = jacobian_detail::main_part<aux>(g);
         const auto forward = [&]<bool Aux, class G>(std::bool_constant<Aux>, const G& h, const auto& to) {  // a template: reverse mode has to compile without it
@@ -322,19 +323,19 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
         const std::false_type alone{};
         if constexpr (forward_only) {
           if constexpr (strictly) jacobian_detail::require_dependence<C>(main, x);
-          if constexpr (aux && chunked) return with_aux(forward(alone, main, x), g(x));  // a pass of a chunk gives that of mapped numbers
+          if constexpr (apart) return with_aux(forward(alone, main, x), g(x));
           else return forward(std::bool_constant<aux>{}, g, x);
         } else {
           using Strict = std::conditional_t<strictly, strict_t, options::of_jacobian>;
-          using Aux = std::conditional_t<aux && !chunked, has_aux_t, options::of_jacobian>;
-          const auto& recorded = jacobian_detail::main_part<aux && chunked>(g);
+          using Aux = std::conditional_t<aux && !apart, has_aux_t, options::of_jacobian>;
+          const auto& recorded = jacobian_detail::main_part<apart>(g);
           const auto pulled = vjp(recorded, closing_over_t<Under>{}, options::of_jacobian{}, Strict{}, Aux{}, x);
           auto j = [&] {
             if constexpr (Mode == jacobian_mode::fewer_passes && !tree::scalar_leaf_type<std::remove_cvref_t<decltype(pulled.y)>>)
               if (jacobian_detail::tree_size(x) <= jacobian_detail::tree_size(pulled.y)) return forward(alone, main, x);
             return jacobian_detail::backward<C, analytic>(p, pulled, x);
           };
-          if constexpr (aux && chunked) return with_aux(j(), g(x));
+          if constexpr (apart) return with_aux(j(), g(x));
           else if constexpr (aux) return value_and_aux{j(), pulled.aux};
           else return j();
         }
@@ -345,7 +346,7 @@ template <jacobian_mode Mode, int... N, class F, class... O> struct jacobian_fun
   /// The type of a result over the chain C where f gives R, while an outer transform looks at types.
   template <class C, class X, class R> static auto looked_at(const R& r) {
     using Y = std::remove_cvref_t<decltype(reverse_detail::main<aux>(r))>;
-    if constexpr (aux) return value_and_aux{level_detail::fake<jacobian_detail::result_t<C, Y, X>>(), tree::part<1>(r)};
+    if constexpr (aux) return value_and_aux{level_detail::fake<jacobian_detail::result_t<C, Y, X>>(), level_detail::fake<probed_result_t<C, std::remove_cvref_t<decltype(tree::part<1>(r))>>>()};
     else return level_detail::fake<jacobian_detail::result_t<C, Y, X>>();
   }
 };

@@ -118,12 +118,18 @@ template <class V, class G, class A> struct value_grad_aux {
 };
 
 namespace tree {
+template <class P> constexpr int parts_of() {
+  if constexpr (tuple_like<P>) return static_cast<int>(std::tuple_size_v<P>);
+  else if constexpr (std::is_aggregate_v<P>) return field_count<P>();
+  else return 2;  // refused by itself
+}
 /// First and second part of what a function with auxiliary output returns: a pair, a tuple or an aggregate of two.
 template <int I, class T> decltype(auto) part(T& t) {
   using P = std::remove_const_t<T>;
   static_assert(
       tuple_like<P> || std::is_aggregate_v<P>,
       "ttensor: with has_aux the function returns two things, std::pair{value, auxiliary}; this one returns one: leave has_aux out");
+  static_assert(parts_of<P>() == 2, "ttensor: with has_aux the function returns two things, std::pair{value, auxiliary}; this one returns more: put the others into one tuple");
   if constexpr (tuple_like<P>) return (std::get<static_cast<std::size_t>(I)>(t));
   else if constexpr (std::is_aggregate_v<P>) return (field<I>(t));
   else return (t);
