@@ -62,8 +62,7 @@ base.LAST = "sum(re(sin(x))) + s * s + sum(re(m * cj(m))) * 0.1"
 base.CPP = base.CPP.replace('std::printf(" %.17g", e.data()[i]);', 'one(e.data()[i]);').replace('std::printf(" %.17g", double(v));', 'one(v);')
 base.CPP = base.CPP.replace("template <class T> void put", "const std::complex<double> ii(0.3, -0.8);\nusing std::conj; using std::real; using std::imag;\ntemplate <class T> auto cj(const T& z) { if constexpr (std::is_arithmetic_v<T>) return z; else return conj(z); }\ntemplate <class T> auto re(const T& z) { if constexpr (std::is_arithmetic_v<T>) return z; else return real(z); }\ntemplate <class T> auto im(const T& z) { if constexpr (std::is_arithmetic_v<T>) return 0.0 * z; else return imag(z); }\ntemplate <class T> void one(const T& v) { const std::complex<double> z(v); std::printf(\" %.17g %.17g\", z.real(), z.imag()); }\ntemplate <class T> void put", 1)
 base.CPP = base.CPP.replace("using std::sin;", "using std::sinh; using std::abs; using std::sin;")
-head, rest = base.CPP.split("int main() {")
-base.CPP = head + """int main() {
+base.CPP = base.CPP.split("int main() {")[0] + """int main() {
   using C = std::complex<double>;
   const tt::tensor<C, 1> x{C(0.3, 0.2), C(-0.7, 0.5), C(1.1, -0.4)}, xd{C(0.5, -0.3), C(1.2, 0.1), C(-0.4, 0.9)};
   const tt::tensor<C, 2> m{{C(0.2, 0.6), C(-0.4, 0.3), C(0.9, -0.5), C(0.1, 0.7)}, {C(1.3, -0.2), C(0.6, 0.4), C(-0.8, 0.15), C(0.35, -0.9)}, {C(-0.25, 0.8), C(0.75, -0.35), C(0.45, 0.55), C(-1.15, 0.05)}};

@@ -83,7 +83,7 @@ TEST_CASE("the pivot that is not positive, whatever block it stands in") {
       CHECK_THROWS_WITH_AS(cholesky(a), doctest::Contains(("pivot " + std::to_string(k) + " is -").c_str()), tt::domain_error);
     }
 }
-TEST_CASE("derivatives of large factors: L' L_t + L_t L' is the direction, and the pullback is the transpose of that") {
+TEST_CASE("derivatives of large factors: L_t L' + L L_t' is the direction, and the pullback is the transpose of that") {
   for (index_t n : {13, 40, 70, 130}) {
     const auto a = positive(n);
     const auto u = noise<2>({{n, n}}, 11), ct = noise<2>({{n, n}}, 23);

@@ -276,7 +276,7 @@ TTENSOR_BODY bool runs_sum_as_it_is(nest& s, rows_kernel k, const accumulation& 
   const index_t n = s.extent[1], rows = s.extent[0];
   if (rows < 2 || n < 2 || n > a.run || rows > a.rows || s.overlapping || threads_for(n * rows * s.cost) > 1) return false;
   const bool columns = s.plane[0].stride[0] == 0;  // an output: those of a sum come first, and go one way
-  const bool turned = (n < 8 || n < s.lanes) && (!columns || (n < s.lanes && rows >= s.lanes && rows >= 2 * n));  // as by turn_short_sums
+  bool tiles = true;                               // may short rows pass through tiles
   cursor c[max_planes];
   index_t down[max_planes];
   char* ptr[max_planes];
@@ -284,14 +284,14 @@ TTENSOR_BODY bool runs_sum_as_it_is(nest& s, rows_kernel k, const accumulation& 
     const nest_plane& q = s.plane[p];
     const bool out = q.how == access::output, along = q.stride[1] == 0;
     if (q.how == access::ignored || (!along && q.stride[1] != 1) || (out && (columns ? q.stride[0] != 0 || along : !along || q.stride[0] == 0))) return false;
-    if (turned && (out ? !columns && q.stride[0] != 1 : along && q.stride[0] != 0)) return false;
+    tiles = tiles && (out ? columns || q.stride[0] == 1 : !along || q.stride[0] == 0);
     c[p] = {ptr[p] = q.ptr, along ? 0 : index_t(s.lanes) * q.bytes};
     down[p] = q.stride[0] * q.bytes;
   }
-  if (!turned) return k(c, n, down, rows), true;
-  s.exchange(0, 1);
-  walker(s, k, true).run(s.extent, ptr, true, walker::tile * 4);
-  return true;
+  if (!turn_short_sums(s)) return k(c, n, down, rows), true;
+  if (tiles) walker(s, k, true).run(s.extent, ptr, true, walker::tile * 4);
+  else s.exchange(0, 1);
+  return tiles;
 }
 TTENSOR_BODY void run_nest_sum(nest& s, kernel k, const accumulation& a) {
   cursor c[max_planes];
