@@ -366,6 +366,27 @@ TEST_CASE("reverse over reverse goes between real and complex") {
 
 // Each part of floats, which are divided in double, is the nearest number but for a rounding of a rounding; parts of doubles are near by the size of
 // the quotient, also where steps of the division leave the normal numbers.
+TEST_CASE("the real functions of a complex argument are real where an outer variable meets them") {
+  // L(z) = sum of Re(z) x^2 where x < Re(z), of Im(z) x elsewhere: its gradient is the sum of the former x^2 + i (the sum of the other x)
+  const tt::tensor<double, 1> x{0.25, 3.5, -1.0, 4.0, 2.0};
+  const C z(3, 4);
+  const auto slope = [&](auto part) {
+    return tt::grad([&](const auto& outer) {
+      const auto g = tt::grad([&](const auto& inner) { return tt::sum(tt::where(part(inner) > outer, tt::real(inner) * outer * outer, tt::imag(inner) * outer)); })(z);
+      return 2.0 * tt::real(g) + tt::imag(g);
+    })(x);
+  };
+  const auto by_real = slope([](const auto& a) { return tt::real(a); });
+  const auto by_imag = slope([](const auto& a) { return tt::imag(a) - 1.0; });  // 3, too
+  const auto by_abs = slope([](const auto& a) { return tt::abs(a) - 2.0; });    // and 3 once more
+  for (int k = 0; k < 5; ++k) {
+    const double want = x(k) < 3.0 ? 4.0 * x(k) : 1.0;
+    CHECK(by_real(k) == want);
+    CHECK(by_imag(k) == want);
+    CHECK(by_abs(k) == want);
+  }
+}
+
 TEST_CASE("quotients of complex numbers of every size") {
   const auto every = [](auto zero, int most, auto check) {
     using T = decltype(zero);

@@ -47,15 +47,15 @@ template <class P> inline constexpr bool is_plain_probe_v = false;
 template <class T> inline constexpr bool is_plain_probe_v<plain_probe<T>> = true;
 template <class T> struct kind_rule<probe<T>> {
   template <class Op, class... A> static auto apply(const A&...) {
-    using R = join_chain_t<elem_t<T>, probe<T>, A...>;
+    using E = elem_t<typename Op::template result<A...>>;  // real(z) of a complex z is a real number
+    using X = typename kinds::unprobe<join_chain_t<E, probe<T>, A...>>::type;
     if constexpr (Op::differentiable) {
       constexpr bool plain = ((is_plain_probe_v<A> || depth_v<A> == 0) && ...);
-      return std::conditional_t<plain, plain_probe<typename kinds::unprobe<R>::type>, R>{};
+      return std::conditional_t<plain, plain_probe<X>, probe<X>>{};
+    } else if constexpr (is_differentiable_v<E>) {
+      return std::conditional_t<batch_levels_v<X> == 0, plain_probe<X>, probe<X>>{};
     } else {  // masks and integers keep the batch levels of what is compared, such as a captured one
-      using E = elem_t<typename Op::template result<A...>>;
-      using X = typename kinds::unprobe<reelem_t<R, E>>::type;
-      if constexpr (is_differentiable_v<E>) return std::conditional_t<batch_levels_v<X> == 0, plain_probe<X>, probe<X>>{};
-      else return storage_scalar_t<reelem_t<typename kinds::unprobe<R>::type, E>>{};
+      return storage_scalar_t<X>{};
     }
   }
 };
