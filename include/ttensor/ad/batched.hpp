@@ -38,6 +38,8 @@ template <class T, class W> class store<basic_batched<T, W>> {
     index_t batch, size;
     mem::atomic<int> holders = 1;
     level_call call{};
+    static void* operator new(std::size_t) { return mem::cache.take_object<sizeof(cell)>(); }  // one for each number of a mapped function
+    static void operator delete(void* p) noexcept { mem::cache.give_object<sizeof(cell)>(p); }
   };
 
  public:

@@ -82,11 +82,13 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
     else return (a);
   }
   template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE static constexpr auto apply(const A&... a) {
-    TTENSOR_DUAL_CALL(const level_call call = met(a...);)
-    const auto y = ttensor::apply<Op>(value(a)...);
-    if constexpr (!Op::differentiable) {
-      return y;
+    if constexpr (Op::differentiable && batch_levels_v<T> > 0 && !(has_probe_v<A> || ...)) {
+      return in_one_loop<Op>(a...);
+    } else if constexpr (!Op::differentiable) {
+      return ttensor::apply<Op>(value(a)...);
     } else {
+      TTENSOR_DUAL_CALL(const level_call call = met(a...);)
+      const auto y = ttensor::apply<Op>(value(a)...);
       const auto p = Op::partials(value(a)..., y);
       using Y = std::remove_cv_t<decltype(y)>;
       dual<Y, N> r;
@@ -104,6 +106,12 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
   }
 
  private:
+  /// One number per example: a statement of rank 0, whose loop computes the value and the tangents.
+  template <class Op, class... A> static auto in_one_loop(const A&... a) {
+    auto e = expr::build<Op>(a...);
+    using S = storage_scalar_t<typename decltype(e)::scalar>;
+    return statement_rule<S>::evaluate(e, dims<0>{}).scalar();
+  }
   TTENSOR_DUAL_CALL(template <class... A> static constexpr level_call met(const A&... a) {
     level_call c;
     if constexpr (!is_pack_v<elem_t<T>>) ([&] {
@@ -201,20 +209,9 @@ template <class T, int N> class store<dual<T, N>> {
   index_t size() const { return value_.size(); }
   bool valid() const { return value_.valid(); }
   bool is_borrowed() const { return value_.is_borrowed(); }
-  S get(index_t i) const {
-    S x;
-    x.value = value_.get(i);
-    for (int k = 0; k < N; ++k) x.tangent_at(k) = tangent_[k].get(i);
-    TTENSOR_DUAL_CALL(x.call = call();)
-    return x;
-  }
-  S scalar() const {
-    S x;
-    x.value = value_.scalar();
-    for (int k = 0; k < N; ++k) x.tangent_at(k) = tangent_[k].scalar();
-    TTENSOR_DUAL_CALL(x.call = call();)
-    return x;
-  }
+  S get(index_t i) const { return number(*this, [i](const store<T>& p) { return p.get(i); }, std::make_integer_sequence<int, N>{}); }
+  S scalar() const& { return number(*this, [](const store<T>& p) { return p.scalar(); }, std::make_integer_sequence<int, N>{}); }
+  S scalar() && { return number(*this, [](store<T>& p) { return static_cast<store<T>&&>(p).scalar(); }, std::make_integer_sequence<int, N>{}); }
   void set(index_t i, const S& x) {
     TTENSOR_DUAL_CALL(auto c = call(); level_calls::write(c, x.call); tell(c);)
     own_memory(*this);  // of all planes first, as memory may fail
@@ -277,6 +274,14 @@ template <class T, int N> class store<dual<T, N>> {
   template <class F> void each(F&& f) {
     f(value_);
     for (int k = 0; k < N; ++k) f(tangent_[k]);
+  }
+  template <class Self, class F, int... K> static S number(Self& s, const F& f, std::integer_sequence<int, K...>) {  // planes that are objects are made once
+    S x = [&] {
+      if constexpr (N == 1) return S(f(s.value_), f(s.tangent_[0]));
+      else return S(f(s.value_), {{f(s.tangent_[K])...}});
+    }();
+    TTENSOR_DUAL_CALL(x.call = s.call();)
+    return x;
   }
   template <class F> store map(F&& f) const {
     store s;

@@ -20,12 +20,25 @@ template <class X> TTENSOR_INLINE bool has_no_zero(const X& x) {
 }
 template <class V, int N> TTENSOR_INLINE bool has_no_zero(const dual<V, N>& x) { return has_no_zero(x.value); }
 template <class T> TTENSOR_INLINE bool has_no_zero(const var<T>& x) { return has_no_zero(x.value()); }
+template <class T> TTENSOR_NOINLINE bool has_no_zero(const T* p, index_t n) {
+  typedef T vector __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
+  constexpr index_t lanes = TTENSOR_SIMD_BYTES / sizeof(T);
+  decltype(vector{} == vector{}) zero{};
+  index_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    vector v;
+    __builtin_memcpy(&v, p + i, sizeof v);
+    zero |= v == vector{};
+  }
+  bool none = true;
+  for (index_t k = 0; k < lanes; ++k) none = none && zero[k] == 0;
+  for (; i < n; ++i) none = none && p[i] != 0;
+  return none;
+}
 template <class T, class W> TTENSOR_INLINE bool has_no_zero(const basic_batched<T, W>& x) {
   if constexpr (has_kernels<T>) {
     const store<T>& s = x.elements().inner();
-    bool none = true;
-    for (index_t i = 0; i < s.size(); ++i) none = none && s.data()[i] != 0;
-    return none;
+    return has_no_zero(s.data(), s.size());
   } else {
     return false;
   }
@@ -40,9 +53,15 @@ template <class V, int N> TTENSOR_INLINE auto difference(const dual<V, N>& x) {
 
 /// Op of a partial, which Op changes only where it is 0: what would be recorded or be an array is not.
 template <class Op, class Y> TTENSOR_INLINE Y at_zero(const Y& p) {
-  if constexpr (is_var_v<Y> || is_batched_v<Y>)
-    if (TTENSOR_LIKELY(has_no_zero(p))) return p;
-  return Y(apply<Op>(p));
+  if constexpr (is_dual_v<Y> && batch_levels_v<Y> > 0) {  // its tangents are those of p
+    Y y = p;
+    y.value = at_zero<Op>(p.value);
+    return y;
+  } else {
+    if constexpr (is_var_v<Y> || is_batched_v<Y>)
+      if (TTENSOR_LIKELY(has_no_zero(p))) return p;
+    return Y(apply<Op>(p));
+  }
 }
 
 template <class X> TTENSOR_NOINLINE X chain_any(const X& ct, const X& p) { return X(apply<chain_op>(ct, p)); }
@@ -57,6 +76,18 @@ template <class X> TTENSOR_INLINE X chain(const X& ct, const X& p) {
   } else {
     return X(apply<chain_op>(ct, p));
   }
+}
+/// Numbers that are one for each example: what is computed of them is a loop.
+template <class X> inline constexpr bool is_examples = batch_levels_v<X> > 0 && !has_var_v<X>;
+/// to + chain(ct, p); of examples in one loop.
+template <class X> TTENSOR_INLINE X plus_chain(const X& to, const X& ct, const X& p) {
+  if constexpr (is_examples<X>) return statement_rule<X>::evaluate(expr::build<add_op>(to, expr::build<chain_op>(ct, p)), dims<0>{}).scalar();
+  else return X(apply<add_op>(to, chain(ct, p)));
+}
+/// Adds to element k.
+template <class X, class E> void add_to_element(store<X>& s, index_t k, E&& x) {
+  const layout_map<0> element{k, {}, {}};
+  statement_rule<X>::assign_region(s, element, expr::build<add_op>(leaf<X, 0>{s.snap(), element}, static_cast<E&&>(x)));
 }
 }  // namespace ordinary
 

@@ -205,21 +205,26 @@ template <class X> struct scalar_pool final : tape::pool_base {
     template <bool Tracing> TTENSOR_INLINE void add(std::size_t begin, std::size_t stop, const X& a) {
       for (std::size_t i = begin; i != stop; ++i) {
         const adjoint_ref r{items[i].ref};
-        const auto term = [&] { return Tracing ? a : ordinary::chain(a, items[i].number); };
+        const auto added_to = [&](const auto& to) { return Tracing ? X(apply<add_op>(to, a)) : ordinary::plus_chain(to, a, items[i].number); };
         if (r.bits >> adjoint_ref::offset_bits == 0) {
           X& to = items[r.bits].number;
-          to = X(apply<add_op>(to, term()));
+          to = added_to(to);
         } else if constexpr (depth_v<X> == 0) {
           if (TTENSOR_UNLIKELY(r.id() != id)) {
             if (!r.valid()) continue;
             turn(r.id());
           }
           X& to = element(r);
-          to = X(apply<add_op>(to, term()));
+          to = added_to(to);
         } else if (r.valid()) {
           store<X>& s = t.at<X>(r.id()).open();
           const index_t k = static_cast<index_t>(r.offset());
-          s.set(k, X(apply<add_op>(s.get(k), term())));
+          if constexpr (ordinary::is_examples<X>) {
+            if constexpr (Tracing) ordinary::add_to_element(s, k, a);
+            else ordinary::add_to_element(s, k, expr::build<chain_op>(a, items[i].number));
+          } else {
+            s.set(k, added_to(s.get(k)));
+          }
         }
       }
     }

@@ -48,6 +48,16 @@ class block_cache {
   // rows of a page would meet in the cache more often, and the wait is a smaller part of their time.
   static void* from_system(std::size_t bytes);
   void* take(std::size_t& bytes);
+  /// For an object of so many bytes, which is no array and is not counted as a block. It goes back by give_object.
+  template <std::size_t Bytes> void* take_object() {
+    constexpr int c = class_of(Bytes);
+    link* const p = free_[c];
+    if (TTENSOR_UNLIKELY(!p)) return from_system(bytes_of(c));
+    free_[c] = p->next;
+    held_ -= bytes_of(c);
+    return p;
+  }
+  template <std::size_t Bytes> void give_object(void* p) noexcept { give(p, bytes_of(class_of(Bytes))); }
   inline void give(void* p, std::size_t bytes, std::size_t most = limit) noexcept;
   void trim() noexcept;
 
