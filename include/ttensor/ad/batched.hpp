@@ -175,6 +175,8 @@ template <class T, class W> struct basic_batched {
     if (elements_.shared()) elements_ = elements_.value();
     return elements_;
   }
+  /// This number, which has no elements then: for a temporary that nobody uses again.
+  basic_batched taken() noexcept { return basic_batched(static_cast<store<basic_batched>&&>(elements_)); }
   template <class Self, class F> static void each_call(Self& x, F&& f) { level_calls::each(x.elements(), f); }
   leaf<basic_batched, 0> as_leaf() const { return {elements_.snap(), {0, {}, {}}}; }
   template <class F> void planes(F&& f) const {

@@ -53,6 +53,14 @@ template <class T, int N> struct dual : dual_detail::members<T, N> {
     level_calls::each(x.value, f);
     for (int k = 0; k < N; ++k) level_calls::each(x.tangent_at(k), f);
   })
+  /// Of the value part(-1) and the tangents part(k), where a T is an object: each is made in its place.
+  template <class F> static dual of_parts(const F& part) { return dual(part, std::make_integer_sequence<int, N>{}); }
+  /// This number, which has no elements then: for a temporary that nobody uses again.
+  dual taken() noexcept {
+    dual x = of_parts([this](int k) { return (k < 0 ? this->value : this->tangent_at(k)).taken(); });
+    TTENSOR_DUAL_CALL(x.call = this->call;)
+    return x;
+  }
   bool same(const dual& o) const requires(depth_v<T> == 0 || has_same<T>) {
     bool yes = expr::same_number(this->value, o.value);
     TTENSOR_DUAL_CALL(yes = yes && this->call == o.call;)
@@ -65,6 +73,8 @@ template <class T, int N> struct dual : dual_detail::members<T, N> {
   }
 
  private:
+  template <class F, int... K> dual(const F& part, std::integer_sequence<int, K...>) requires(N == 1) : base{part(-1), part(0)} {}
+  template <class F, int... K> dual(const F& part, std::integer_sequence<int, K...>) requires(N > 1) : base{part(-1), {{part(K)...}}} {}
   template <class U, class F> static void scalar_leaf_planes(const U& u, F& f) {
     if constexpr (depth_v<U> == 0) f(std::type_identity<U>{}, plane<0>{&u, {}, {}, nullptr});
     else u.planes(f);
@@ -82,9 +92,10 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
     else return (a);
   }
   template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE static constexpr auto apply(const A&... a) {
-    if constexpr (Op::differentiable && batch_levels_v<T> > 0 && !(has_probe_v<A> || ...)) {
+    if constexpr (Op::differentiable && batch_levels_v<T> > 0) {
       return in_one_loop<Op>(a...);
     } else if constexpr (!Op::differentiable) {
+      TTENSOR_DUAL_CALL(static_cast<void>(met(a...));)
       return ttensor::apply<Op>(value(a)...);
     } else {
       TTENSOR_DUAL_CALL(const level_call call = met(a...);)
@@ -209,9 +220,9 @@ template <class T, int N> class store<dual<T, N>> {
   index_t size() const { return value_.size(); }
   bool valid() const { return value_.valid(); }
   bool is_borrowed() const { return value_.is_borrowed(); }
-  S get(index_t i) const { return number(*this, [i](const store<T>& p) { return p.get(i); }, std::make_integer_sequence<int, N>{}); }
-  S scalar() const& { return number(*this, [](const store<T>& p) { return p.scalar(); }, std::make_integer_sequence<int, N>{}); }
-  S scalar() && { return number(*this, [](store<T>& p) { return static_cast<store<T>&&>(p).scalar(); }, std::make_integer_sequence<int, N>{}); }
+  S get(index_t i) const { return number(*this, [i](const store<T>& p) { return p.get(i); }); }
+  S scalar() const& { return number(*this, [](const store<T>& p) { return p.scalar(); }); }
+  S scalar() && { return number(*this, [](store<T>& p) { return static_cast<store<T>&&>(p).scalar(); }); }
   void set(index_t i, const S& x) {
     TTENSOR_DUAL_CALL(auto c = call(); level_calls::write(c, x.call); tell(c);)
     own_memory(*this);  // of all planes first, as memory may fail
@@ -275,11 +286,8 @@ template <class T, int N> class store<dual<T, N>> {
     f(value_);
     for (int k = 0; k < N; ++k) f(tangent_[k]);
   }
-  template <class Self, class F, int... K> static S number(Self& s, const F& f, std::integer_sequence<int, K...>) {  // planes that are objects are made once
-    S x = [&] {
-      if constexpr (N == 1) return S(f(s.value_), f(s.tangent_[0]));
-      else return S(f(s.value_), {{f(s.tangent_[K])...}});
-    }();
+  template <class Self, class F> static S number(Self& s, const F& plane) {
+    S x = S::of_parts([&](int k) { return plane(k < 0 ? s.value_ : s.tangent_[k]); });
     TTENSOR_DUAL_CALL(x.call = s.call();)
     return x;
   }

@@ -22,11 +22,21 @@ struct adjoint_ref {
 /// Entries of scalars var<X> on one tape, one after another: the pairs of an entry, each says adjoint[ref] += number * adjoint of the entry, and then its
 /// end, which has that adjoint and says where the entry begins. An entry is named by the place of its end. If an end carries `source_bit`, the last pair names
 /// the array element whose adjoint the entry moves (an element write). An entry without pairs is an input.
+template <class X> struct tape_item {
+  X number;
+  std::uint64_t ref;
+};
+template <class X> requires ordinary::is_examples<X> struct tape_item<X> {  // handed on, not copied
+  X number;
+  std::uint64_t ref;
+  tape_item(const X& n, std::uint64_t r) : number(n), ref(r) {}
+  tape_item(X&& n, std::uint64_t r) noexcept : number(n.taken()), ref(r) {}
+  tape_item(const tape_item&) = default;
+  tape_item(tape_item&& o) noexcept : number(o.number.taken()), ref(o.ref) {}
+  tape_item& operator=(const tape_item&) = default;
+};
 template <class X> struct scalar_pool final : tape::pool_base {
-  struct item {
-    X number;
-    std::uint64_t ref;
-  };
+  using item = tape_item<X>;
   struct unit_item : item {};  // of which the number is 1
   growing<item> items;
   struct segment final : tape_node {  // a run of entries between two array nodes
@@ -81,6 +91,10 @@ template <class X> struct scalar_pool final : tape::pool_base {
   TTENSOR_INLINE X zero() const {  // of examples: no elements of its own
     if constexpr (ordinary::is_numbers<X>) return X(0);
     else return zero_;
+  }
+  TTENSOR_INLINE X one() const {
+    if constexpr (ordinary::is_examples<X>) return one_;
+    else return X(1);
   }
   /// The entry of an operation, with a pair for each operand: its partial and its var's bits. Entries of temporaries become a part of it: their pairs stay
   /// where they are and are scaled. Whatever is rare is a call at the end, so that no register is saved.
@@ -192,7 +206,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
   }
   static constexpr std::size_t most_reserved = std::size_t(1) << 17;
   static inline constinit thread_local std::size_t ended = 0;
-  const X zero_ = X(0);
+  const X zero_ = X(0), one_ = X(1);
   /// Adjoints while entries are swept: the array that was last touched is remembered.
   struct cursor {
     tape& t;

@@ -180,8 +180,7 @@ template <class T> struct kind_rule<var<T>> {
   /// The partial as a number of type Y, for storing. What was not selected, and a zero that absorbs from both sides, is -0, and nothing else (chain_op).
   template <class Y, class P> TTENSOR_INLINE static Y number(const P& partial) {
     const auto p = sweeping::reverse_partial(partial);
-    if constexpr (std::is_same_v<P, unit>) return Y(1);
-    else if constexpr (std::is_same_v<P, minus_unit>) return Y(-1);
+    if constexpr (std::is_same_v<P, minus_unit>) return Y(-1);
     else if constexpr (sweeping::is_when<P>) return selected<Y>(p.c, 1.0, -0.0);
     else if constexpr (sweeping::is_unless<P>) return selected<Y>(p.c, -0.0, 1.0);
     else if constexpr (sweeping::is_tie<P>) return selected<Y>(p.take, 1.0, selected<Y>(p.half, 0.5, -0.0));
@@ -200,7 +199,7 @@ template <class T> struct kind_rule<var<T>> {
   template <class Op, bool Constants, int... I, class Y, class P, class... A>
   TTENSOR_INLINE static place_on_tape record(std::integer_sequence<int, I...>, scalar_pool<Y>& pool, std::uint64_t serial, const P& p, A&&... a) {
     (keep<Y>(static_cast<A&&>(a)), ...);  // before any is handed over: std::move(a) * a
-    auto items = make_bundle(item_of<Y>(at<I>(p), a)...);
+    auto items = make_bundle(item_of<Y>(pool, at<I>(p), a)...);
     (hand_over<Y, std::remove_cvref_t<decltype(at<I>(p))>>(static_cast<A&&>(a)), ...);
     const adjoint_ref entry = record_items<Constants, sizeof...(A)>(pool, at<I>(static_cast<decltype(items)&&>(items))...);
     (cross<Op, Y>(serial, entry, at<I>(p), a), ...);
@@ -215,9 +214,9 @@ template <class T> struct kind_rule<var<T>> {
     if constexpr (has_item<Y, P, A> && std::is_same_v<A&&, var<Y>&&>) a.leave();
   }
   struct no_item {};
-  template <class Y, class P, class A> TTENSOR_INLINE static auto item_of(const P& partial, const A& a) {
+  template <class Y, class P, class A> TTENSOR_INLINE static auto item_of([[maybe_unused]] const scalar_pool<Y>& pool, const P& partial, const A& a) {
     if constexpr (!has_item<Y, P, A>) return no_item{};
-    else if constexpr (std::is_same_v<P, unit>) return typename scalar_pool<Y>::unit_item{{number<Y>(partial), a.bits()}};
+    else if constexpr (std::is_same_v<P, unit>) return typename scalar_pool<Y>::unit_item{{pool.one(), a.bits()}};
     else return typename scalar_pool<Y>::item{number<Y>(partial), a.bits()};
   }
   /// The items among what the operands are: each goes to the end in turn.
@@ -292,7 +291,7 @@ template <class T> class store<var<T>> {
   }
   TTENSOR_NOINLINE static std::uint64_t read_entry(const slot_token& k, index_t i) {
     auto& pool = tapes::recording_pool<T>(k.tape_serial);
-    T one(1), adjoint = pool.zero();
+    T one = pool.one(), adjoint = pool.zero();
     pool.room(2);
     const std::size_t begin = pool.items.size();
     pool.pair(static_cast<T&&>(one), adjoint_ref::to(k.id, static_cast<std::uint64_t>(i)).bits);
@@ -364,7 +363,7 @@ template <class T> class store<var<T>> {
       own_slot(serial);
       steps.serial = serial;
       auto& pool = tapes::recording_pool<T>(serial);
-      T one(1), zero(0), adjoint = pool.zero();
+      T one = pool.one(), zero = pool.zero(), adjoint = pool.zero();
       pool.room(3);
       std::size_t begin = pool.items.size();
       if (active) {
