@@ -221,6 +221,47 @@ TEST_CASE("copies of mapped numbers are values, though they share elements") {
   CHECK(same(g, c));
 }
 
+TEST_CASE("an operator of mapped duals is one loop, of any number of tangents and levels") {
+  const tensor<double, 1> x = tt::linspace(0.5, 2.0, 11), y = tt::linspace(1.0, 3.0, 11);
+  const auto loops = [&](auto g) {
+    const auto before = tt::counts.loops;
+    static_cast<void>(g(x, y));
+    return tt::counts.loops - before;
+  };
+  const auto pushed = [](auto h) {
+    return tt::vmap([h](const auto& a, const auto& b) { return tt::jvp(h, std::tuple{a, b}, std::tuple{b, a}).y_dot; });
+  };
+  const auto pushed_twice = [](auto h) {
+    return tt::vmap([h](const auto& a, const auto& b) {
+      return tt::jvp([h, b](const auto& c) { return tt::jvp([h, b](const auto& d) { return h(d, b); }, c, b).y_dot; }, a, b).y_dot;
+    });
+  };
+  const auto two = [](const auto& a, const auto& b) { return a * b + a; };
+  const auto three = [](const auto& a, const auto& b) { return atan(a * b + a); };
+  CHECK(loops(pushed(three)) - loops(pushed(two)) == 1);
+  CHECK(loops(pushed_twice(three)) - loops(pushed_twice(two)) == 1);
+  const auto got = pushed_twice(three)(x, y);
+  for (index_t i = 0; i < x.size(); ++i) {  // atan'' = -2 u / (1 + u^2)^2, u = x (y + 1), u' = y (y + 1)
+    const double u = x(i) * (y(i) + 1), du = y(i) * (y(i) + 1), w = 1 + u * u;
+    CHECK(got(i) == Approx(-2 * u * du * du / (w * w)).epsilon(1e-13));
+  }
+}
+
+TEST_CASE("a partial that is -0 in any one example") {  // it is a zero like others, not one that takes no infinity
+  const auto h = [](const auto& a, const auto& b) { return sqrt(a * b); };
+  for (index_t k = 0; k < 19; ++k) {
+    const tensor<double, 1> x = tt::ones<double>(19);
+    tensor<double, 1> y = tt::ones<double>(19);
+    y(k) = -0.0;
+    const auto g = tt::vmap(tt::grad(h))(x, y);
+    const auto g_dot = tt::vmap([&](const auto& a, const auto& b) { return tt::jvp([&](const auto& c) { return tt::grad(h)(c, b); }, a, b).y; })(x, y);
+    for (index_t i = 0; i < 19; ++i) {
+      CHECK((i == k ? std::isnan(g(i)) : g(i) == 0.5));
+      CHECK((i == k ? std::isnan(g_dot(i)) : g_dot(i) == 0.5));
+    }
+  }
+}
+
 TEST_CASE("a mapped number that was moved from is still one") {
   const auto f = [](auto s) {
     auto y = s * 1.0;
