@@ -1,4 +1,4 @@
-// Rows D1, D2, D3, D3s (derivatives_sums.cpp), D6, D9: gradients of programs written the obvious way, beside gradients written by
+// Rows D1, D2, D3, D3s (derivatives_sums.cpp), D5, D6, D9: gradients of programs written the obvious way, beside gradients written by
 // hand (hand*: the floor is the fastest of them) and gradients derived by hand and written as whole-array statements of Eigen. Every
 // contender is compared with the first hand-written gradient before it is timed, and the largest error (relative to the largest
 // component) is printed. Run with table.py.
@@ -241,12 +241,71 @@ void rows_per_sample() {
   });
 }
 
+// ---- D5: Black-Scholes calls, code in scalars for one option: price, delta, gamma, vega, theta (d/dT), rho of each -----------
+template <class V> void greeks(const V& S, const V& r, const V& v, const V& T, const V& K, V* z) {
+  using std::erfc, std::exp, std::log, std::sqrt, xsimd::erfc, xsimd::exp, xsimd::log, xsimd::sqrt;
+  const V root = sqrt(T), sd = v * root, d1 = (log(S / K) + (r + V(0.5) * v * v) * T) / sd, d2 = d1 - sd;
+  const V n1 = V(0.5) * erfc(d1 * V(-0.70710678118654752)), n2 = V(0.5) * erfc(d2 * V(-0.70710678118654752));
+  const V discounted = K * exp(-r * T), density = V(0.39894228040143268) * exp(V(-0.5) * d1 * d1);
+  z[0] = S * n1 - discounted * n2;
+  z[1] = n1;
+  z[2] = density / (S * sd);
+  z[3] = S * density * root;
+  z[4] = S * density * v / (V(2) * root) + r * discounted * n2;
+  z[5] = T * discounted * n2;
+}
+void rows_options(int n) {
+  struct options {
+    vec<double> S, r, v, T, K;
+  };
+  const auto* q = new options{random(n, 71, 80, 120), random(n, 72, 0.01, 0.05), random(n, 73, 0.1, 0.5), random(n, 74, 0.25, 2), random(n, 75, 80, 120)};
+  auto* z = new vec<double>(static_cast<std::size_t>(6 * n));
+  const auto by_hand = [=]<class V>(V) {
+    constexpr int w = static_cast<int>(sizeof(V) / sizeof(double));
+    for (int i = 0; i < n; i += w) {
+      const auto load = [i](const vec<double>& x) {
+        V y;
+        std::copy_n(x.data() + i, w, reinterpret_cast<double*>(&y));
+        return y;
+      };
+      V out[6];
+      greeks(load(q->S), load(q->r), load(q->v), load(q->T), load(q->K), out);
+      for (int k = 0; k < 6; ++k) std::copy_n(reinterpret_cast<const double*>(out + k), w, z->data() + k * n + i);
+    }
+  };
+  add("D5", "f64", n, "hand_loop", 1e-12, [=] { by_hand(double{}); }, [=] { return numbers(z->data(), 6 * n); });
+  add("D5", "f64", n, "hand_xsimd", 1e-12, [=] { by_hand(B{}); }, [=] { return numbers(z->data(), 6 * n); });
+  const auto price = [](const auto& S, const auto& r, const auto& v, const auto& T, const auto& K) {
+    const auto sd = v * sqrt(T);
+    const auto d1 = (log(S / K) + (r + 0.5 * v * v) * T) / sd;
+    const auto d2 = d1 - sd;
+    return 0.5 * (S * erfc(d1 * -0.70710678118654752) - K * exp(-r * T) * erfc(d2 * -0.70710678118654752));
+  };
+  // The derivative by S of the price and of its gradient, in one forward pass over a reverse one.
+  const auto all = tt::vmap([price](const auto& S, const auto& r, const auto& v, const auto& T, const auto& K) {
+    const auto [y, y_dot] = tt::jvp([&](const auto& s) {
+      const auto p = tt::value_and_grad<0, 1, 2, 3>(price)(s, r, v, T, K);
+      return std::tuple{p.value, std::get<0>(p.grad), std::get<2>(p.grad), std::get<3>(p.grad), std::get<1>(p.grad)};
+    }, S, 1.0);
+    return std::tuple_cat(y, std::tuple{std::get<1>(y_dot)});
+  });
+  const auto S = vector(q->S), r = vector(q->r), v = vector(q->v), T = vector(q->T), K = vector(q->K);
+  auto* got = new decltype(all(S, r, v, T, K));
+  add("D5", "f64", n, "ttensor", 1e-12, [=] { *got = all(S, r, v, T, K); }, [=] {
+    seen s;
+    const auto append = [&](const auto& t) { s.insert(s.end(), t.data(), t.data() + t.size()); };
+    append(std::get<0>(*got)), append(std::get<1>(*got)), append(std::get<5>(*got)), append(std::get<2>(*got)), append(std::get<3>(*got)), append(std::get<4>(*got));
+    return s;
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   rows_of_sums();
   rows_mlp<float>("f32", 1e-5), rows_mlp<double>("f64", 1e-12);
   rows_per_sample();
+  rows_options(256), rows_options(100000);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();
