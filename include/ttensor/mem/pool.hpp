@@ -50,6 +50,7 @@ class block_cache {
   void* take(std::size_t& bytes);
   /// For an object of so many bytes, which is no array and is not counted as a block. It goes back by give_object.
   template <std::size_t Bytes> void* take_object() {
+    if constexpr (!TTENSOR_KEEPS_BLOCKS) return ::operator new(Bytes);
     constexpr int c = class_of(Bytes);
     link* const p = free_[c];
     if (TTENSOR_UNLIKELY(!p)) return from_system(bytes_of(c));
@@ -57,7 +58,10 @@ class block_cache {
     held_ -= bytes_of(c);
     return p;
   }
-  template <std::size_t Bytes> void give_object(void* p) noexcept { give(p, bytes_of(class_of(Bytes))); }
+  template <std::size_t Bytes> void give_object(void* p) noexcept {
+    if constexpr (!TTENSOR_KEEPS_BLOCKS) return ::operator delete(p);
+    else give(p, bytes_of(class_of(Bytes)));
+  }
   inline void give(void* p, std::size_t bytes, std::size_t most = limit) noexcept;
   void trim() noexcept;
 
