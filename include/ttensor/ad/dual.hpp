@@ -93,7 +93,7 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
   }
   template <class Op, class... A> TTENSOR_HD TTENSOR_INLINE static constexpr auto apply(const A&... a) {
     if constexpr (Op::differentiable && batch_levels_v<T> > 0) {
-      return in_one_loop<Op>(a...);
+      return kind_rule<batched<elem_t<T>>>::template apply<Op>(a...);  // of examples: one loop for the value and the tangents
     } else if constexpr (!Op::differentiable) {
       TTENSOR_DUAL_CALL(static_cast<void>(met(a...));)
       return ttensor::apply<Op>(value(a)...);
@@ -117,12 +117,6 @@ template <class T, int N> struct kind_rule<dual<T, N>> {
   }
 
  private:
-  /// One number per example: a statement of rank 0, whose loop computes the value and the tangents.
-  template <class Op, class... A> static auto in_one_loop(const A&... a) {
-    auto e = expr::build<Op>(a...);
-    using S = storage_scalar_t<typename decltype(e)::scalar>;
-    return statement_rule<S>::evaluate(e, dims<0>{}).scalar();
-  }
   TTENSOR_DUAL_CALL(template <class... A> static constexpr level_call met(const A&... a) {
     level_call c;
     if constexpr (!is_pack_v<elem_t<T>>) ([&] {

@@ -1,6 +1,7 @@
 // Ordinary numbers on scalar tapes: where nothing absorbs and nothing is marked, the product of a cotangent and a partial is a product.
 #pragma once
 #include "../ops/chain.hpp"
+#include "../tensor/statement_rule.hpp"
 #include "dual.hpp"
 
 TTENSOR_BEGIN
