@@ -76,6 +76,7 @@ template <class T, class W> class store<basic_batched<T, W>> {
     return {cell_->inner.snap(), cell_->batch, cell_->size, cell_->call};
   }
   bool shared() const { return cell_ && cell_.shared(); }
+  bool is_copy_of(const store& o) const { return cell_.operator->() == o.cell_.operator->(); }
   store alias() const { return *this; }
   store value() const { return cell_ ? store(cell_->inner.value(), cell_->batch, cell_->size, cell_->call) : store(); }
   template <class F> void cells(F&& f) { cell_->inner.cells(f); }
@@ -175,6 +176,7 @@ template <class T, class W> struct basic_batched {
     if (elements_.shared()) elements_ = elements_.value();
     return elements_;
   }
+  bool is_copy_of(const basic_batched& o) const { return elements_.is_copy_of(o.elements_); }
   /// This number, which has no elements then: for a temporary that nobody uses again.
   basic_batched taken() noexcept { return basic_batched(static_cast<store<basic_batched>&&>(elements_)); }
   template <class Self, class F> static void each_call(Self& x, F&& f) { level_calls::each(x.elements(), f); }

@@ -55,6 +55,11 @@ template <class T, int N> struct dual : dual_detail::members<T, N> {
   })
   /// Of the value part(-1) and the tangents part(k), where a T is an object: each is made in its place.
   template <class F> static dual of_parts(const F& part) { return dual(part, std::make_integer_sequence<int, N>{}); }
+  bool is_copy_of(const dual& o) const {
+    bool yes = this->value.is_copy_of(o.value);
+    for (int k = 0; k < N; ++k) yes = yes && this->tangent_at(k).is_copy_of(o.tangent_at(k));
+    return yes;
+  }
   /// This number, which has no elements then: for a temporary that nobody uses again.
   dual taken() noexcept {
     dual x = of_parts([this](int k) { return (k < 0 ? this->value : this->tangent_at(k)).taken(); });

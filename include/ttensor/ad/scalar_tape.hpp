@@ -96,6 +96,11 @@ template <class X> struct scalar_pool final : tape::pool_base {
     if constexpr (ordinary::is_examples<X>) return one_;
     else return X(1);
   }
+  /// Whether a number is known to be what one() gives: a product with it is the other factor.
+  TTENSOR_INLINE bool is_one([[maybe_unused]] const X& x) const {
+    if constexpr (ordinary::is_examples<X>) return x.is_copy_of(one_);
+    else return false;
+  }
   /// The entry of an operation, with a pair for each operand: its partial and its var's bits. Entries of temporaries become a part of it: their pairs stay
   /// where they are and are scaled. Whatever is rare is a call at the end, so that no register is saved.
   template <class A> TTENSOR_NOINLINE adjoint_ref record(A a) {
@@ -153,7 +158,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
     items.resize(begin_of(items.size() - 1));
   }
   void sweep(tape& t, std::size_t first, std::size_t last) {
-    cursor c(t, items.data());  // nothing is recorded here while this runs, so they stand still
+    cursor c(t, *this);  // nothing is recorded here while this runs, so they stand still
     for (std::size_t rest = last; rest != first;) {
       item& closing = c.items[rest - 1];
       std::size_t stop = rest - 1;
@@ -184,7 +189,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
   template <class A> TTENSOR_INLINE void scale(const A& by, std::size_t begin, std::size_t stop) {
     if constexpr (!std::is_same_v<A, unit_item>)
       for (item *i = items.data() + begin, *const last = items.data() + stop; i != last; ++i) {
-        i->number = ordinary::chain(by.number, i->number);
+        i->number = is_one(i->number) ? by.number : ordinary::chain(by.number, i->number);
         __asm__("" : "+r"(i));  // two or three: no vectors
       }
   }
@@ -210,16 +215,19 @@ template <class X> struct scalar_pool final : tape::pool_base {
   /// Adjoints while entries are swept: the array that was last touched is remembered.
   struct cursor {
     tape& t;
+    const scalar_pool& pool;
     item* const items;
     std::uint32_t id = 0;
     std::uintptr_t base = 0;  // where element 0 of slot 0 would be, if all arrays were one
-    cursor(tape& owner, item* entries) : t(owner), items(entries) {}
+    cursor(tape& owner, scalar_pool& p) : t(owner), pool(p), items(p.items.data()) {}
     TTENSOR_INLINE X& element(adjoint_ref r) const { return *reinterpret_cast<X*>(base + r.bits * sizeof(X)); }
     /// The pairs from begin to stop, of an entry whose adjoint is a.
     template <bool Tracing> TTENSOR_INLINE void add(std::size_t begin, std::size_t stop, const X& a) {
       for (std::size_t i = begin; i != stop; ++i) {
         const adjoint_ref r{items[i].ref};
-        const auto added_to = [&](const auto& to) { return Tracing ? X(apply<add_op>(to, a)) : ordinary::plus_chain(to, a, items[i].number); };
+        const auto added_to = [&](const auto& to) {
+          return Tracing || pool.is_one(items[i].number) ? X(apply<add_op>(to, a)) : ordinary::plus_chain(to, a, items[i].number);
+        };
         if (r.bits >> adjoint_ref::offset_bits == 0) {
           X& to = items[r.bits].number;
           to = added_to(to);
@@ -234,7 +242,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
           store<X>& s = t.at<X>(r.id()).open();
           const index_t k = static_cast<index_t>(r.offset());
           if constexpr (ordinary::is_examples<X>) {
-            if constexpr (Tracing) ordinary::add_to_element(s, k, a);
+            if (Tracing || pool.is_one(items[i].number)) ordinary::add_to_element(s, k, a);
             else ordinary::add_to_element(s, k, expr::build<chain_op>(a, items[i].number));
           } else {
             s.set(k, added_to(s.get(k)));
