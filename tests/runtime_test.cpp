@@ -38,6 +38,12 @@ TEST_CASE("runtime: derivatives") {
   CHECK(h(0, 1) == 0);
   CHECK(h(2, 2) == doctest::Approx(std::exp(-4.0) * ((4 * 4 - 3) * std::sin(2.0) - 8 * std::cos(2.0))));
 }
+TEST_CASE("runtime: mapped numbers and their derivatives") {
+  const tt::tensor<double, 1> x{0.25, -1.5, 2}, y{1, 2, 3};
+  const auto f = [](const auto& a, const auto& b) { return a * a * b; };
+  CHECK(same(tt::vmap(tt::grad(f))(x, y), tt::tensor<double, 1>{0.5, -6, 12}));
+  CHECK(same(tt::vmap([&](const auto& a, const auto& b) { return tt::jvp([&](const auto& c) { return tt::grad(f)(c, b); }, a, 1.0).y_dot; })(x, y), tt::tensor<double, 1>{2, 4, 6}));
+}
 TEST_CASE("runtime: errors, and memory that another thread gives back") {
   const tt::tensor<double, 1> x{1, 2, 3}, y{1, 2};
   CHECK_THROWS_WITH_AS(tt::eval(x * y), doctest::Contains("[TT-S01]"), tt::shape_error);

@@ -364,9 +364,11 @@ TEST_CASE("reverse over reverse goes between real and complex") {
   }
 }
 
-// Each part of floats, which are divided in double, is the nearest number but for a rounding of a rounding; parts of doubles are near by the size of
-// the quotient, also where steps of the division leave the normal numbers.
 TEST_CASE("the real functions of a complex argument are real where an outer variable meets them") {
+  // what a closure is looked at with: results of one operand have the operator's element type, a C++ number changes none
+  static_assert(std::is_same_v<tt::elem_t<decltype(tt::real(std::declval<const tt::probe<C>&>()))>, double>);
+  static_assert(std::is_same_v<tt::elem_t<decltype(1 - std::declval<const tt::probe<double>&>())>, double>);
+  static_assert(std::is_same_v<tt::elem_t<decltype(2 * std::declval<const tt::probe<C>&>())>, C>);
   // L(z) = sum of Re(z) x^2 where x < Re(z), of Im(z) x elsewhere: its gradient is the sum of the former x^2 + i (the sum of the other x)
   const tt::tensor<double, 1> x{0.25, 3.5, -1.0, 4.0, 2.0};
   const C z(3, 4);
@@ -387,6 +389,8 @@ TEST_CASE("the real functions of a complex argument are real where an outer vari
   }
 }
 
+// Each part of floats, which are divided in double, is the nearest number but for a rounding of a rounding; parts of doubles are near by the size of
+// the quotient, also where steps of the division leave the normal numbers.
 TEST_CASE("quotients of complex numbers of every size") {
   const auto every = [](auto zero, int most, auto check) {
     using T = decltype(zero);

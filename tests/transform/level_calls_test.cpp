@@ -67,6 +67,24 @@ TEST_CASE("a dual that outlives its call") {
   CHECK(refuses([&] { return array(1) * 2.0; }, "[TT-L06]"));
 }
 #endif
+TEST_CASE("a dual of mapped numbers, in all builds") {
+  using mapped_dual = tt::dual<tt::batched<double>>;
+  const auto keep = [](auto make) {
+    tt::vmap([&](const auto& a) { return tt::jvp([&](const auto& b) { leaked = make(b); return b * b; }, a, a).y_dot; })(numbers);
+  };
+  keep([](const auto& b) { return b * b; });
+  CHECK(refuses([] { const auto k = std::any_cast<mapped_dual>(leaked); return k * k; }, "[TT-L06]"));
+  keep([](const auto& b) { return tt::eval(b * numbers); });
+  CHECK(refuses([] { const auto k = std::any_cast<tensor<mapped_dual, 1>>(leaked); return tt::eval(k * k); }, "[TT-L06]"));
+  CHECK(refuses([] {  // of as many examples as the vmap that it is brought into
+    return tt::vmap([](const auto& a) {
+      return tt::jvp([&](const auto& b) {
+        leaked = b * b;
+        return sum(tt::vmap([](auto c) { return tt::jvp(times_leaked, c, c).y; })(numbers)) + b;
+      }, a, a).y;
+    })(numbers);
+  }, "[TT-L07]"));
+}
 namespace {
 tensor<tt::batched<double>, 1> mapped(2);  // not captured, so that no transform sees its levels
 }

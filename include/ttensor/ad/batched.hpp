@@ -216,9 +216,7 @@ template <class T, class W> void store<basic_batched<T, W>>::set(index_t i, cons
 template <class T, class W> struct kind_rule<basic_batched<T, W>> {
   /// Scalars, duals of mapped ones too, become expressions of rank 0; the result is evaluated, one loop over the examples.
   template <class Op, class... A> static auto apply(A&&... a) {
-    auto e = expr::build<Op>(static_cast<A&&>(a)...);
-    using S = storage_scalar_t<typename decltype(e)::scalar>;
-    return statement_rule<S>::evaluate(e, dims<0>{}).scalar();
+    return evaluated_number(expr::build<Op>(static_cast<A&&>(a)...));
   }
 };
 

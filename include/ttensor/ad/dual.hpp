@@ -48,12 +48,12 @@ template <class T, int N> struct dual : dual_detail::members<T, N> {
     TTENSOR_DUAL_CALL(r.call = o.call;)
     return r;
   }
-  TTENSOR_DUAL_CALL(template <class Self, class F> static constexpr void each_call(Self& x, F&& f) {
-    f(level_calls::name<dual>, x.call);
+  template <class Self, class F> static constexpr void each_call(Self& x, F&& f) {
+    TTENSOR_DUAL_CALL(f(level_calls::name<dual>, x.call);)
     level_calls::each(x.value, f);
     for (int k = 0; k < N; ++k) level_calls::each(x.tangent_at(k), f);
-  })
-  /// Of the value part(-1) and the tangents part(k), where a T is an object: each is made in its place.
+  }
+  /// Of the value part(-1) and the tangents part(k), each made in its place.
   template <class F> static dual of_parts(const F& part) { return dual(part, std::make_integer_sequence<int, N>{}); }
   bool is_copy_of(const dual& o) const {
     bool yes = this->value.is_copy_of(o.value);
@@ -177,11 +177,11 @@ template <class T, int N, bool Owns> struct snapshot<dual<T, N>, Owns> {
     value.planes(f);
     for (int k = 0; k < N; ++k) tangent[k].planes(f);
   }
-  TTENSOR_DUAL_CALL(template <class Self, class F> static void each_call(Self& s, F&& f) {
-    f(level_calls::name<dual<T, N>>, s.call);
+  template <class Self, class F> static void each_call(Self& s, F&& f) {
+    TTENSOR_DUAL_CALL(f(level_calls::name<dual<T, N>>, s.call);)
     level_calls::each(s.value, f);
     for (int k = 0; k < N; ++k) level_calls::each(s.tangent[k], f);
-  })
+  }
 
  private:
   template <bool Owning, class Self, class F> static snapshot<dual<T, N>, Owning> each(Self& self, const F& f) {
@@ -271,14 +271,14 @@ template <class T, int N> class store<dual<T, N>> {
   void tell(const level_call& c) {
     if (told) told->call = c;
     else if (c != level_call{}) told = mem::shared_cell<call_cell>(new call_cell{c});
-  }
+  })
   template <class Self, class F> static void each_call(Self& s, F&& f) {
-    level_call c = s.call();
+    TTENSOR_DUAL_CALL(level_call c = s.call();
     f(level_calls::name<S>, c);
-    if constexpr (!std::is_const_v<Self>) s.tell(c);
+    if constexpr (!std::is_const_v<Self>) s.tell(c);)
     level_calls::each(s.value_, f);
     for (int k = 0; k < N; ++k) level_calls::each(s.tangent_[k], f);
-  })
+  }
 
  private:
   template <class F> void each(F&& f) {

@@ -22,7 +22,7 @@ template <class X> TTENSOR_INLINE bool has_no_zero(const X& x) {
 template <class V, int N> TTENSOR_INLINE bool has_no_zero(const dual<V, N>& x) { return has_no_zero(x.value); }
 template <class T> TTENSOR_INLINE bool has_no_zero(const var<T>& x) { return has_no_zero(x.value()); }
 template <class T> TTENSOR_NOINLINE bool has_no_zero(const T* p, index_t n) {
-  typedef T vector __attribute__((vector_size(TTENSOR_SIMD_BYTES)));
+  using vector = simd::vec<T>;
   constexpr index_t lanes = TTENSOR_SIMD_BYTES / sizeof(T);
   decltype(vector{} == vector{}) zero{};
   index_t i = 0;
@@ -82,7 +82,7 @@ template <class X> TTENSOR_INLINE X chain(const X& ct, const X& p) {
 template <class X> inline constexpr bool is_examples = batch_levels_v<X> > 0 && !has_var_v<X>;
 /// to + chain(ct, p); of examples in one loop.
 template <class X> TTENSOR_INLINE X plus_chain(const X& to, const X& ct, const X& p) {
-  if constexpr (is_examples<X>) return statement_rule<X>::evaluate(expr::build<add_op>(to, expr::build<chain_op>(ct, p)), dims<0>{}).scalar();
+  if constexpr (is_examples<X>) return evaluated_number(expr::build<add_op>(to, expr::build<chain_op>(ct, p)));
   else return X(apply<add_op>(to, chain(ct, p)));
 }
 /// Adds to element k.

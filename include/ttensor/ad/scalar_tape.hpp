@@ -19,9 +19,7 @@ struct adjoint_ref {
   std::uint64_t as_temporary() const { return bits | temporary_bit; }
 };
 
-/// Entries of scalars var<X> on one tape, one after another: the pairs of an entry, each says adjoint[ref] += number * adjoint of the entry, and then its
-/// end, which has that adjoint and says where the entry begins. An entry is named by the place of its end. If an end carries `source_bit`, the last pair names
-/// the array element whose adjoint the entry moves (an element write). An entry without pairs is an input.
+/// Of entries: a partial and where it goes, or the adjoint of an entry and where that begins.
 template <class X> struct tape_item {
   X number;
   std::uint64_t ref;
@@ -31,10 +29,11 @@ template <class X> requires ordinary::is_examples<X> struct tape_item<X> {  // h
   std::uint64_t ref;
   tape_item(const X& n, std::uint64_t r) : number(n), ref(r) {}
   tape_item(X&& n, std::uint64_t r) noexcept : number(n.taken()), ref(r) {}
-  tape_item(const tape_item&) = default;
   tape_item(tape_item&& o) noexcept : number(o.number.taken()), ref(o.ref) {}
-  tape_item& operator=(const tape_item&) = default;
 };
+/// Entries of scalars var<X> on one tape, one after another: the pairs of an entry, each says adjoint[ref] += number * adjoint of the entry, and then its
+/// end, which has that adjoint and says where the entry begins. An entry is named by the place of its end. If an end carries `source_bit`, the last pair names
+/// the array element whose adjoint the entry moves (an element write). An entry without pairs is an input.
 template <class X> struct scalar_pool final : tape::pool_base {
   using item = tape_item<X>;
   struct unit_item : item {};  // of which the number is 1
@@ -164,7 +163,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
       std::size_t stop = rest - 1;
       const std::size_t begin = rest = begin_of(stop);
       if (begin == stop) continue;  // an input keeps its adjoint
-      X a;
+      X a = zero();
       if (TTENSOR_UNLIKELY(closing.ref & adjoint_ref::source_bit)) {
         const adjoint_ref from{c.items[--stop].ref};
         if (!t.slot(from.id()).live) continue;
@@ -211,7 +210,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
   }
   static constexpr std::size_t most_reserved = std::size_t(1) << 17;
   static inline constinit thread_local std::size_t ended = 0;
-  const X zero_ = X(0), one_ = X(1);
+  const X zero_ = X(0), one_ = ordinary::is_examples<X> ? X(1) : zero_;
   /// Adjoints while entries are swept: the array that was last touched is remembered.
   struct cursor {
     tape& t;
@@ -225,7 +224,7 @@ template <class X> struct scalar_pool final : tape::pool_base {
     template <bool Tracing> TTENSOR_INLINE void add(std::size_t begin, std::size_t stop, const X& a) {
       for (std::size_t i = begin; i != stop; ++i) {
         const adjoint_ref r{items[i].ref};
-        const auto added_to = [&](const auto& to) {
+        const auto added_to = [&](const X& to) __attribute__((always_inline)) {
           return Tracing || pool.is_one(items[i].number) ? X(apply<add_op>(to, a)) : ordinary::plus_chain(to, a, items[i].number);
         };
         if (r.bits >> adjoint_ref::offset_bits == 0) {

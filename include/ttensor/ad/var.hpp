@@ -277,13 +277,13 @@ template <class T> class store<var<T>> {
   void set_slot(token_ref t) { cell_->slot = static_cast<token_ref&&>(t); }
 
   /// Reads one element. Of an array that is never written element by element the scalar is the element's adjoint and leaves
-  /// no trace; else it is one scalar entry, given away if the value is consumed at once; of examples too, whose elements lie apart.
+  /// no trace; else it is one scalar entry, given away if the value is consumed at once.
   TTENSOR_INLINE S get(index_t i) const {
     const slot_token* const k = cell_->slot.operator->();
     place_on_tape p;
     if (k && k->tape_serial > tapes::silent) {
       p.serial = k->tape_serial;
-      if (ordinary::is_examples<T> || k->written) return S(cell_->value.get(i), {p.serial, read_entry(*k, i)});
+      if (k->written) return S(cell_->value.get(i), {p.serial, read_entry(*k, i)});
       __atomic_store_n(&k->read, true, __ATOMIC_RELAXED);  // threads that may not record come here too, and are refused when they use it
       p.bits = adjoint_ref::to(k->id, static_cast<std::uint64_t>(i)).bits;
     }

@@ -24,6 +24,8 @@ inline constinit thread_local memory_resource* default_resource = nullptr;  // n
 // can name an owner that has ended.
 inline constinit thread_local std::uint64_t this_thread = 0;
 
+void give_bytes(void* p, std::size_t bytes, memory_resource* from, bool foreign = false) noexcept;
+
 /// Freed blocks by size class (four classes an octave, so at most a fifth is wasted), at most `limit` bytes in all; of those that other threads made
 /// only while it holds no more than `foreign_limit`: a thread that drops what others send it may take none again.
 class block_cache {
@@ -59,8 +61,8 @@ class block_cache {
     return p;
   }
   template <std::size_t Bytes> void give_object(void* p) noexcept {
-    if constexpr (!TTENSOR_KEEPS_BLOCKS) return ::operator delete(p);
-    else give(p, bytes_of(class_of(Bytes)));
+    if constexpr (!TTENSOR_KEEPS_BLOCKS) ::operator delete(p);
+    else give_bytes(p, bytes_of(class_of(Bytes)), nullptr);
   }
   inline void give(void* p, std::size_t bytes, std::size_t most = limit) noexcept;
   void trim() noexcept;
@@ -75,8 +77,7 @@ inline constinit thread_local block_cache cache;
 
 /// Bytes from the default resource of this thread; `bytes` is rounded up to what was really taken, which is whole lines of 64: a
 /// register may be read and written at the start of any block that is not empty, and over its last elements.
-void* take_bytes(std::size_t& bytes, memory_resource*& from);
-void give_bytes(void* p, std::size_t bytes, memory_resource* from, bool foreign = false) noexcept;
+void* take_bytes(std::size_t& bytes, memory_resource*& from);  // and back by give_bytes
 
 #if defined(TTENSOR_BODY)
 TTENSOR_BODY void block_cache::throw_bad_alloc() { TTENSOR_THROW_BAD_ALLOC(); }

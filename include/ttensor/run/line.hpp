@@ -142,8 +142,9 @@ class line_sum {
   const accumulation& sum_;
 };
 TTENSOR_BODY void run_line(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n) {
+  if (n == 0) return;
   cursor c[max_planes];
-  bool plain = n != 0;  // all planes are contiguous or stand still: walk() would do the same
+  bool plain = true;  // all planes are contiguous or stand still: walk() would do the same
   for (int p = 0; p < planes; ++p) {
     const nest_plane& q = plane[p];
     c[p] = {q.ptr, q.stride[0] == 0 && q.how != access::output ? 0 : index_t(lanes) * q.bytes};
@@ -152,7 +153,7 @@ TTENSOR_BODY void run_line(const nest_plane* plane, int planes, int lanes, rows_
   if (TTENSOR_LIKELY(plain)) return run_to_and_fro(k, c, planes, lanes, n);
   char* ptr[max_planes];
   for (int p = 0; p < planes; ++p) ptr[p] = plane[p].ptr;
-  if (n != 0) line(plane, planes, lanes, k, false).walk(ptr, n);
+  line(plane, planes, lanes, k, false).walk(ptr, n);
 }
 TTENSOR_BODY nest_plan plan_line(nest& s) {
   nest_plan m;

@@ -82,6 +82,12 @@ template <class S> struct statement_rule {
   }
 };
 
+/// The number that an expression of rank 0 is.
+template <class E> auto evaluated_number(const E& e) {
+  using S = storage_scalar_t<typename E::scalar>;
+  return statement_rule<S>::evaluate(e, dims<0>{}).scalar();
+}
+
 /// Do the elements of a leaf stand at the beginning of its blocks, in order, for every example too?
 template <class S, int R> bool begins_its_blocks(const leaf<S, R>& l) {
   const index_t n = shape::size(l.map.extent);

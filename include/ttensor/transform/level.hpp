@@ -47,7 +47,8 @@ template <class P> inline constexpr bool is_plain_probe_v = false;
 template <class T> inline constexpr bool is_plain_probe_v<plain_probe<T>> = true;
 template <class T> struct kind_rule<probe<T>> {
   template <class Op, class... A> static auto apply(const A&...) {
-    using E = elem_t<typename Op::template result<A...>>;  // real(z) of a complex z is a real number
+    constexpr bool from_result = !Op::differentiable || sizeof...(A) == 1;  // real(z) of a complex z is a real number; 1 - x is none of the first operand's
+    using E = typename std::conditional_t<from_result, scalar_traits<typename Op::template result<A...>>, scalar_traits<T>>::elem;
     using X = typename kinds::unprobe<join_chain_t<E, probe<T>, A...>>::type;
     if constexpr (Op::differentiable) {
       constexpr bool plain = ((is_plain_probe_v<A> || depth_v<A> == 0) && ...);
