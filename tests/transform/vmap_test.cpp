@@ -221,7 +221,7 @@ TEST_CASE("copies of mapped numbers are values, though they share elements") {
   CHECK(same(g, c));
 }
 
-TEST_CASE("an operator of mapped duals is one loop, of any number of tangents and levels") {
+TEST_CASE("an operator of mapped duals is one loop, and of duals of duals") {
   const tensor<double, 1> x = tt::linspace(0.5, 2.0, 11), y = tt::linspace(1.0, 3.0, 11);
   const auto loops = [&](auto g) {
     const auto before = tt::counts.loops;

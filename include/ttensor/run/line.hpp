@@ -142,18 +142,9 @@ class line_sum {
   const accumulation& sum_;
 };
 TTENSOR_BODY void run_line(const nest_plane* plane, int planes, int lanes, rows_kernel k, index_t n) {
-  if (n == 0) return;
-  cursor c[max_planes];
-  bool plain = true;  // all planes are contiguous or stand still: walk() would do the same
-  for (int p = 0; p < planes; ++p) {
-    const nest_plane& q = plane[p];
-    c[p] = {q.ptr, q.stride[0] == 0 && q.how != access::output ? 0 : index_t(lanes) * q.bytes};
-    plain = plain && static_cast<std::size_t>(q.stride[0]) <= 1 && q.how != access::ignored;
-  }
-  if (TTENSOR_LIKELY(plain)) return run_to_and_fro(k, c, planes, lanes, n);
   char* ptr[max_planes];
   for (int p = 0; p < planes; ++p) ptr[p] = plane[p].ptr;
-  line(plane, planes, lanes, k, false).walk(ptr, n);
+  if (n != 0) line(plane, planes, lanes, k, false).walk(ptr, n);
 }
 TTENSOR_BODY nest_plan plan_line(nest& s) {
   nest_plan m;
