@@ -1,5 +1,7 @@
 // Derivatives of statements that name one array or one expression several times.
 #include "tensor/merging.hpp"
+#include <algorithm>
+#include <complex>
 
 namespace merge_test {
 TEST_CASE("names of expressions in derivatives against the closed form, and under vmap") {

@@ -1,7 +1,35 @@
 // Statements that name one array several times run a program in which it is one leaf. The result may not show it.
 #include "tensor/merging.hpp"
+#include <algorithm>
+#include <complex>
 
 namespace merge_test {
+namespace {
+template <class E> using tree_of = std::remove_cvref_t<decltype(tt::expr::tree(std::declval<const E&>()))>;
+template <class F, class... A> using merged_of = tt::merged<tree_of<std::invoke_result_t<F, const A&...>>>;
+
+// A copy with elements of its own: a statement that names it cannot merge.
+template <class T> tt::tensor<T, 1> apart(const tt::tensor<T, 1>& x) {
+  tt::tensor<T, 1> y(x.size());
+  for (index_t i = 0; i < x.size(); ++i) y.data()[i] = x.data()[i];
+  return y;
+}
+
+const auto rational = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a * b * c + 2.0 * d) / (1.5 + a * a) - b; };
+const auto squares = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a - b) * (c - d); };
+const auto seven = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a - b + a) * (c - d + c) - d; };
+const auto valley = [](const auto& a, const auto& b, const auto& c, const auto& d) { return 100.0 * ((a - b * b) * (c - d * d)) + (1.0 - b) * (1.0 - d); };
+const auto leaky = [](const auto& a, const auto& b, const auto& c) { return where(a > 0.0, b, 0.1 * c); };
+[[maybe_unused]] const auto product_sum = [](const auto& a, const auto& b, const auto& c) { return a * b + c; };
+const auto polynomial = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (0.5 * a + 1.25) * b / (c * c + 1.5) + d; };
+const auto from_summand = [](const auto& a, const auto& b, const auto& c, const auto& d) { return d - (0.5 * a + 1.25) * b / (c * c + 1.5); };
+template <class F> constexpr bool same_of(const F&, const int (&want)[8]) {  // by leaf, numbers too
+  const auto same = merged_of<F, vec, vec, vec, vec>::same;
+  for (int k = 0; k < same.size(); ++k)
+    if (same.v[k] != want[k]) return false;
+  return same.size() == 8;
+}
+}  // namespace
 
 static_assert(same_of(polynomial, {0, 1, 2, 1, 1, 1, 6, 7}), "a last summand is taken to be another array");
 static_assert(same_of(from_summand, {0, 1, 2, 3, 2, 2, 2, 7}), "a first summand too");
@@ -14,6 +42,13 @@ static_assert(merged_of<decltype(valley), vec, vec, vec, vec>::program::length =
 static_assert(!merged_of<decltype(product_sum), vec, vec, vec>::exists, "names that are hardly ever one array cost no second program");
 
 // ---- names of expressions ----------------------------------------------------------------------------------------------
+namespace {
+template <class A> auto quotient(const A& a) {
+  const auto e = exp(2.0 * a);
+  return (e - 1.0) / (e + 1.0);
+}
+template <class E> using names_of = tt::merged<tree_of<E>>;
+}  // namespace
 static_assert(tt::has_names_v<tree_of<decltype(lennard_jones(vec()))>>);
 static_assert(names_of<decltype(lennard_jones(vec()))>::program::length == tt::program_of<tree_of<decltype(with_let(vec()))>>::length, "as with let");
 static_assert(names_of<decltype(sigmoid_slope(vec()))>::program::length == 10, "s = 1 / (1 + exp(-x)), 1 - s: one division, one exp; the other 1 may be another number");

@@ -1,25 +1,15 @@
 // What the tests of merged programs share: statements that name arrays and expressions several times.
 #pragma once
 #include <ttensor/all.hpp>
-#include <algorithm>
 #include <cmath>
-#include <complex>
 #include <cstring>
 #include <doctest/doctest.h>
 
 namespace merge_test {
 namespace tt = ttensor;
 using tt::index_t;
+using vec = tt::tensor<double, 1>;
 
-template <class E> using tree_of = std::remove_cvref_t<decltype(tt::expr::tree(std::declval<const E&>()))>;
-template <class F, class... A> using merged_of = tt::merged<tree_of<std::invoke_result_t<F, const A&...>>>;
-
-// A copy with elements of its own: a statement that names it cannot merge.
-template <class T> tt::tensor<T, 1> apart(const tt::tensor<T, 1>& x) {
-  tt::tensor<T, 1> y(x.size());
-  for (index_t i = 0; i < x.size(); ++i) y.data()[i] = x.data()[i];
-  return y;
-}
 template <class T> tt::tensor<T, 1> wave(index_t n, double phase) {
   tt::tensor<T, 1> x(n);
   for (index_t i = 0; i < n; ++i) x.data()[i] = static_cast<T>(std::sin(0.37 * static_cast<double>(i) + phase) + 0.2);
@@ -30,23 +20,7 @@ template <class T> bool same_bits(const tt::tensor<T, 1>& a, const tt::tensor<T,
 }
 inline constexpr index_t sizes[] = {0, 1, 3, 7, 8, 16, 17, 64, 1000, 70001};  // the last: sums of several blocks
 
-inline constexpr auto rational = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a * b * c + 2.0 * d) / (1.5 + a * a) - b; };
-inline constexpr auto squares = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a - b) * (c - d); };
-inline constexpr auto seven = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (a - b + a) * (c - d + c) - d; };
-inline constexpr auto valley = [](const auto& a, const auto& b, const auto& c, const auto& d) { return 100.0 * ((a - b * b) * (c - d * d)) + (1.0 - b) * (1.0 - d); };
-inline constexpr auto leaky = [](const auto& a, const auto& b, const auto& c) { return where(a > 0.0, b, 0.1 * c); };
-inline constexpr auto product_sum = [](const auto& a, const auto& b, const auto& c) { return a * b + c; };
-inline constexpr auto polynomial = [](const auto& a, const auto& b, const auto& c, const auto& d) { return (0.5 * a + 1.25) * b / (c * c + 1.5) + d; };
-inline constexpr auto from_summand = [](const auto& a, const auto& b, const auto& c, const auto& d) { return d - (0.5 * a + 1.25) * b / (c * c + 1.5); };
 inline constexpr auto two_waves = [](const auto& a, const auto& b, const auto& c, const auto& d) { return exp(-a * b) * sin(c) + tanh(d); };
-using vec = tt::tensor<double, 1>;
-template <class F> constexpr bool same_of(const F&, const int (&want)[8]) {  // by leaf, numbers too
-  const auto same = merged_of<F, vec, vec, vec, vec>::same;
-  for (int k = 0; k < same.size(); ++k)
-    if (same.v[k] != want[k]) return false;
-  return same.size() == 8;
-}
-// ---- names of expressions ----------------------------------------------------------------------------------------------
 // 1 / u six times over: a is each time another name.
 template <class A, class B> auto lennard_jones(double c, double d, const A& a, const B& b) {
   const auto i2 = c / a;
@@ -63,16 +37,11 @@ template <class A> auto sigmoid_slope(const A& a) {
   const auto s = 1.0 / (1.0 + exp(-a));
   return s * (1.0 - s);
 }
-template <class A> auto quotient(const A& a) {
-  const auto e = exp(2.0 * a);
-  return (e - 1.0) / (e + 1.0);
-}
 template <class A, class B, class C> auto distances(const A& a, const B& b, const C& c) {
   const auto i2 = 1.0 / ((a - 0.5) * (a - 0.5) + (b + 0.25) * (b + 0.25) + (c - 0.5) * (c - 0.5));
   const auto i6 = i2 * i2 * i2;
   return 4.0 * (i6 * i6 - i6);
 }
-template <class E> using names_of = tt::merged<tree_of<E>>;
 inline constexpr auto with_let = [](const auto& a) {
   return let(1.0 / a, [](auto i2) { return let(i2 * i2 * i2, [](auto i6) { return 4.0 * (i6 * i6 - i6); }); });
 };
