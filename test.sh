@@ -8,7 +8,7 @@
 #                 labelled plain, which the stage clang has, and emulated, which asan has as they are
 #         asan    tests labelled asan, AddressSanitizer and UndefinedBehaviorSanitizer (clang's if it links them, else g++'s); in
 #                 those labelled plain, too, without the checks of each pointer for null, alignment and overflow: a third and then a tenth of their compilation
-#         tsan    tests labelled tsan, ThreadSanitizer
+#         tsan    tests labelled tsan, ThreadSanitizer, by the same compiler
 #         nosimd  tests labelled nosimd, without SIMD, compiled by clang (g++ has those named ..._nosimd of the release build)
 #         clang   tests labelled clang or plain (values and laws, not optimised), compiled by the newest clang (16 or later); in a
 #                 full run without those labelled plain that it has compiled for the stage asan
@@ -69,8 +69,7 @@ run_stage() {
     release) run_preset release -DTTENSOR_BUILD_TESTS=ON -DTTENSOR_BUILD_EXAMPLES=ON -DTTENSOR_TEST_WITHOUT="$release_without" ;;
     clang) run_preset_with "$(find_clang)" clang -DTTENSOR_TEST_WITHOUT="$clang_without" ;;
     nosimd) run_preset_with "$(find_clang)" nosimd ;;
-    asan) run_preset_with "$(find_clang_sanitizers || echo g++)" asan ;;
-    *) run_preset "$1" ;;
+    asan|tsan) run_preset_with "$(find_clang_sanitizers || echo g++)" "$1" ;;
   esac
 }
 

@@ -86,22 +86,22 @@ template <class Body, char... T> void check(const gate::table& t, const char* bo
   CHECK(gate::distance(got.values, want.values) <= 1e-12);
 }
 
-#ifdef GATE_OPTIMISED
+#ifdef GATE_OPTIMISED  // without F and R, which are V of J and of the pullback
 inline constexpr int longest = 2;
+inline constexpr bool jacobians = false;
 #else
 inline constexpr int longest = 3;
+inline constexpr bool jacobians = true;
 #endif
 /// All strings of up to `longest` letters that begin with T....
 template <class Body, char... T> void check_from(const char* body) {
-  check<Body, T...>(gate_values(), body);
+  if constexpr (sizeof...(T) > 0) { check<Body, T...>(gate_values(), body); }
   if constexpr (sizeof...(T) < longest) {
-    check_from<Body, T..., 'G'>(body), check_from<Body, T..., 'J'>(body), check_from<Body, T..., 'V'>(body), check_from<Body, T..., 'F'>(body);
-    check_from<Body, T..., 'R'>(body);
+    check_from<Body, T..., 'G'>(body), check_from<Body, T..., 'J'>(body), check_from<Body, T..., 'V'>(body);
+    if constexpr (jacobians) { check_from<Body, T..., 'F'>(body), check_from<Body, T..., 'R'>(body); }
   }
 }
 
 /// All strings of one to `longest` letters, in one program, which compiles what they share once: 0.55 of what a program a letter takes.
-template <class Body> void check_strings(const char* body) {
-  check_from<Body, 'G'>(body), check_from<Body, 'J'>(body), check_from<Body, 'V'>(body), check_from<Body, 'F'>(body), check_from<Body, 'R'>(body);
-}
+template <class Body> void check_strings(const char* body) { check_from<Body>(body); }
 }  // namespace gate

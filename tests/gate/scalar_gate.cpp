@@ -1,4 +1,4 @@
-// The gate, scalar body: every composition of up to three of grad, jvp, vmap, jacfwd, jacrev, with GATE_OPTIMISED of up to two.
+// The gate, scalar body: every composition of up to three of grad, jvp, vmap, jacfwd, jacrev, with GATE_OPTIMISED of up to two of the first three.
 // Stored values: tests/gate/gate_values.txt (mpmath, nested central differences at 180 digits).
 #include "gate/nestings.hpp"
 
