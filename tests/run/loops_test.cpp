@@ -286,20 +286,21 @@ TEST_CASE("a sum does not depend on where its elements stand") {
     else CHECK(by_row.data()[1] == doctest::Approx(want).epsilon(1e-6));  // rows that fill no pack are summed across rows
   }
 }
-TEST_CASE("column sums do not depend on the width of the matrix, where its rows fill a pack; nor where they do not") {
+TEST_CASE("column sums do not depend on the width of the matrix, where its rows stay; nor where short rows change places with the sum") {
   constexpr index_t lanes = tt::native_width_v<float>;
   for (const index_t rows : {index_t(1), index_t(2), index_t(3), index_t(4), index_t(5), index_t(9), index_t(64), index_t(200)}) {
     tt::tensor<float, 2> x(rows, index_t(70));
     for (index_t i = 0; i < x.size(); ++i) x.data()[i] = real<float>();
     const tt::tensor<float, 1> want = sum(x, tt::axes{0});
+    const index_t turned = rows < lanes ? 0 : std::min(lanes - 1, rows / 2);  // columns: rows of so many fill no pack, and the sum is twice as long
     for (index_t n = 2; n <= 70; ++n)  // one column alone is a vector, summed as a row
       for (const index_t o : {index_t(0), index_t(3)}) {
         if (o + n > 70) continue;
         const tt::tensor<float, 1> part = sum(x(tt::all, tt::range(o, o + n)), tt::axes{0});
-        if (n >= lanes || rows < lanes) {
+        if (n > turned) {
           CHECK(same_bits(part.data(), want.data() + o, n));
-        } else {  // narrow rows change places with a sum that fills packs
-          const tt::tensor<float, 1> narrow = sum(x(tt::all, tt::range(o, o + lanes - 1)), tt::axes{0});
+        } else {
+          const tt::tensor<float, 1> narrow = sum(x(tt::all, tt::range(o, o + turned)), tt::axes{0});
           CHECK(same_bits(part.data(), narrow.data(), n));
           CHECK(tt::all(abs(part - want(tt::range(o, o + n))) <= 1e-5f * (1.0f + abs(part))));
         }
