@@ -1,4 +1,4 @@
-// The host's side of the library in a file of nvcc: what it refused or warned of once stands here, and every transform. No device code, so it runs without a GPU.
+// The host's side of the library in a file of nvcc: what it refused or warned of once stands here, and every transform. No device code.
 #include <doctest/doctest.h>
 #include <ttensor/all.hpp>
 #include <cmath>
